@@ -55,7 +55,7 @@ METHODS = {
 }
 PROPERTIES = {"dtype": "DType", "shape": "tuple[int, ...]", "strides": "tuple[int, ...]", "ndim": "int", "size": "int", "itemsize": "int", "nbytes": "int", "is_contiguous": "bool",
               "executor": "Executor", "device": "Executor", "handle": "int", "T": "Array", "mT": "Array", "backend": "str", "name": "str", "hash": "str", "params": "tuple[Param, ...]",
-              "text": "str", "structured": "str", "done": "bool", "place": "tuple[int, int] | None"}
+              "text": "str", "structured": "str", "done": "bool", "place": "tuple[int, int] | None", "program": "Program", "original": "str", "canonical": "str"}
 
 
 def parameters(function, own=False):

@@ -369,6 +369,31 @@ def threads():
     check(not wrong, f"threads {wrong} computed something else")
 
 
+def lets_go():
+    """Other threads go on where a result is large, whatever the operands are: one that wakes up gets the interpreter only from who lets go of it."""
+    tall, wide, indices = hg.ones((1500, 1), dtype="float32"), hg.ones((1, 1500), dtype="float32"), hg.zeros(1500, dtype="int64")
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(100)
+    try:
+        for what, call in (("broadcast", lambda: tall + wide), ("a product", lambda: tall @ wide), ("outer", lambda: hg.linalg.outer(tall.reshape((-1,)), wide.reshape((-1,)))),
+                           ("take", lambda: hg.take(wide, indices, axis=0)), ("random numbers", lambda: hg.rand((1500, 1500), dtype="float32")),
+                           ("tile", lambda: hg.tile(wide, (1500, 1)))):
+            for _ in range(20):
+                ready, woken = threading.Lock(), []
+                ready.acquire()
+                thread = threading.Thread(target=lambda: (ready.acquire(), woken.append(1)))
+                thread.start()
+                ready.release()
+                call()
+                went_on = bool(woken)
+                thread.join()
+                if went_on:
+                    break
+            check(went_on, f"{what}: other threads wait")
+    finally:
+        sys.setswitchinterval(before)
+
+
 def scopes(rng, rounds):
     def formula(x, y):
         z = hg.sin(x) * y + hg.sqrt(hg.abs(x))
@@ -432,6 +457,7 @@ def main():
     errors()
     hostile()
     threads()
+    lets_go()
     text()
     leaks()
     return checks.finish()

@@ -271,6 +271,44 @@ def test_table():
     SECRET[2, 3] = 11
 
 
+def halved(v, more=0.0):
+    return v / 2 + more
+
+
+PAIR = (np.array([1, 2], "i4"), [3, 4])
+
+
+@hg.kernel
+def reloaded(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"]):
+    y[hg.lane()] = abs(halved(x[hg.lane()])) + PAIR[0][1] * PAIR[1][0]
+
+
+def test_in_place():
+    """What a kernel depends on is another thing behind the same name: a function that an editor has loaded again, elements within a tuple, a global before a builtin."""
+    x, y = np.arange(-4, 4, dtype="f4"), np.zeros(8, "f4")
+
+    def twice(v, more=0.0):
+        return v * 2 + more
+
+    def three(v):
+        return v * 0 + 3
+    code = halved.__code__
+    reloaded(x, y)
+    for change, want, what in ((lambda: None, abs(x / 2) + 6, "as it stands"), (lambda: PAIR[0].__setitem__(1, 5), abs(x / 2) + 15, "an array in a tuple"),
+                               (lambda: PAIR[1].__setitem__(0, 2), abs(x / 2) + 10, "a list in a tuple"),
+                               (lambda: setattr(halved, "__defaults__", (8.0,)), abs(x / 2 + 8) + 10, "defaults of a helper"),
+                               (lambda: setattr(halved, "__code__", twice.__code__), abs(x * 2 + 8) + 10, "the code of a helper"),
+                               (lambda: globals().__setitem__("abs", three), x * 0 + 13, "a global before a builtin"),
+                               (lambda: globals().__delitem__("abs"), abs(x * 2 + 8) + 10, "the builtin again")):
+        change()
+        for _ in range(2):
+            reloaded(x, y)
+            same(y, want, what)
+    halved.__code__, halved.__defaults__, PAIR[0][1], PAIR[1][0] = code, (0.0,), 2, 3
+    axpy(1.0, x, y)
+    checks.check(len(reloaded.history) == 7, f"compiled as often as something has changed: {reloaded.signatures}")
+
+
 @hg.kernel
 def types(a: hg.In[hg.u8, "n"], b: hg.In[hg.i8, "n"], h: hg.In[hg.f16, "n"], wraps: hg.Out[hg.u8, "n"], sums: hg.Out[hg.i32, "n"], halves: hg.Out[hg.f16, "n"],
           quotients: hg.Out[hg.f32, "n"], truths: hg.Out[hg.bool, "n"]):

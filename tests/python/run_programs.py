@@ -443,6 +443,17 @@ def graphs():
     bound()
     check(np.array_equal(y, np.maximum(x @ w + bias, 0)) and bound.memory()["launches"] >= 1, "bound")
     check(hg.Graph(graph.text).text == graph.text, "its text")
+    pairs = hg.Graph(".graph 1\n.extent b\n.input x f32 [b * 2]\ny = parallel_map relu, in=x\n.output y\n")  # no shape is the extent's
+    z = np.array([-1, 2, -3, 4], "f")
+    for extent in (2, np.int64(2)):
+        got = np.ones(4, "f")
+        pairs(x=z, y=got, b=extent)
+        check(np.array_equal(got, np.maximum(z, 0)), f"an extent that is said: {got}")
+    refused(lambda: pairs(x=z, y=got), hg.ArgumentError, ("b", "not set"), "an extent that nothing says")
+    refused(lambda: pairs(x=z, y=got, b=3), hg.ArgumentError, ("x", "b * 2", "24"), "an extent that does not fit")
+    refused(lambda: pairs(x=z, y=got, b=-1), TypeError, ("b", "-1"), "an extent below 0")
+    refused(lambda: graph(x=x, w=w, bias=bias, y=y, b=3), ValueError, ("b", "2", "3"), "an extent that the shapes say otherwise")
+    refused(lambda: pairs(x=z, y=got, b=2, q=3), hg.ArgumentError, ("q",), "an extent that is not there")
     with open(os.path.join(SOURCE, "examples", "circuits", "hadamard.circuit"), encoding="utf-8") as file:
         circuit = hg.Circuit(file.read())
     arrays = {i: np.arange(5, dtype="f") + i for i in range(4)}

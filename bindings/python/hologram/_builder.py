@@ -16,6 +16,7 @@ from . import _functions
 from . import _interface as c
 from . import _scalar as T
 from ._compile import Known, Lowering, begin, build
+from ._handle import Owner
 from ._program import Program
 from ._scalar import Scalar, boolean
 from ._source import CompileError, message_at
@@ -180,25 +181,29 @@ class Elements:
         self.builder._do(store, value, *(index if isinstance(index, tuple) else (index,)))
 
 
-class Builder:
+class Builder(Owner):
     """A program that is written down by operators of Python. Its parameters are named arguments: types and hg.In, hg.Out, hg.Inout, as of kernels;
     it runs over the extents of its first output, or over blocks of `block` lanes, `grid` of them. builder["x"] is a parameter; every function of
     kernels is a method: builder.lane(), builder.fma(a, b, c), builder.shared(hg.f32, 64). A ProgramError shows the line that is wrong."""
 
     def __init__(self, name, *, block=None, grid=None, **parameters):
-        self._signature = Signature(name, parameters, block, grid)
-        self._low = Lowering(self._signature, Known())
+        self._signature, self._built = Signature(name, parameters, block, grid), False
+        self._lowering = Lowering(self._signature, Known())
+        self._handle = self._lowering.tree
         begin(self._low, self._signature)
-        self._open = True
 
-    def __del__(self):
-        if getattr(self, "_low", None) and not sys.is_finalizing():
-            self._low.close()
+    def _destroy(self, handle):
+        self._lowering.close()
+
+    @property
+    def _low(self):
+        """What writes statements down."""
+        if self.handle and self._built:
+            raise TypeError(f"{self._signature.name} is built: a new Builder makes another program")
+        return self._lowering
 
     def _do(self, make, *operands):
         """What make(low, here, operands…) gives, as a value that may be read again."""
-        if not self._open:
-            raise TypeError(f"{self._signature.name} is built: a new Builder makes another program")
         low, here = self._low, Here()
         return self._wrap(make(low, here, *(self._value(one, here) for one in operands)), here)
 
@@ -302,6 +307,5 @@ class Builder:
 
     def build(self):
         """The Program; the builder is done then."""
-        self._do(lambda low, here: None)
-        self._open = False
-        return Program(build(self._low, self._signature))
+        low, self._built = self._low, True
+        return Program._of(build(low, self._signature))

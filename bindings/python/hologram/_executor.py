@@ -12,11 +12,13 @@ _default = None
 _lock = threading.Lock()
 
 
-def set_field(config, name, value):
-    """Sets a field of an hg_config by its name."""
-    fields = {field: kind for field, kind in c.hg_config._fields_ if field != "size" and not field.startswith("reserved")}
+def set_field(config, name, value, what="setting"):
+    """Sets a field of a structure of settings or options by its name."""
+    fields = {field: kind for field, kind in config._fields_ if field != "size" and not field.startswith("reserved")}
     if name not in fields:
-        raise TypeError(f"no setting is called {name!r}: there are {', '.join(sorted(fields))}")
+        raise TypeError(f"no {what} is called {name!r}: there are {', '.join(sorted(fields))}")
+    if fields[name] is ctypes.c_char_p and not isinstance(value, (str, bytes, os.PathLike, type(None))):
+        raise TypeError(f"{name}: a text is expected, not {value!r}")  # ctypes takes an integer as the address of one
     if isinstance(value, (tuple, list)):
         for i, one in enumerate(value):
             getattr(config, name)[i] = one
@@ -28,7 +30,7 @@ def set_field(config, name, value):
     else:
         setattr(config, name, value)
         if isinstance(value, int) and getattr(config, name) != value:  # ctypes takes what fits
-            raise OverflowError(f"{name}: {value} does not fit the setting")
+            raise OverflowError(f"{name}: {value} does not fit the {what}")
 
 
 class Executor(_native.Executor):
@@ -46,18 +48,18 @@ class Executor(_native.Executor):
         check(c.hg_config_read_env(ctypes.byref(config)))
         for name, value in {"backend": backend, **settings}.items():
             set_field(config, name, value)
-        return cls._of(config)
+        return cls._configured(config)
 
     @classmethod
-    def _of(cls, config):
+    def _configured(cls, config):
         made = ctypes.c_void_p()
         check(c.hg_executor_create_from_config(ctypes.byref(config), ctypes.byref(made)))
-        return super().__new__(cls, handle=made.value)
+        return cls._of(made.value)
 
     @classmethod
     def from_config(cls, config):
         """With a hologram.Config: its backend, device and limits, its grid and block, its pool, its log."""
-        return cls._of(config._config)
+        return cls._configured(config._config)
 
     def __repr__(self):
         return f"Executor(backend={self.backend!r})"

@@ -156,8 +156,10 @@ class Expressions:
         while isinstance(base, ast.Subscript):  # x[i][j]
             base, indices = base.value, [base.slice] + indices
         found = self.expr(base)
-        if isinstance(found, Tup):
-            return self.item(found, indices[0], node) if len(indices) == 1 else self.refuse_index(found, node)
+        while isinstance(found, Tup):
+            found, indices = self.item(found, indices[0], node), indices[1:]
+            if not indices:
+                return found
         if not isinstance(found, Array):
             raise self.refuse_index(found, node)
         known = self.known_item(found, indices)

@@ -1,44 +1,42 @@
 """Array graphs by their text, and circuits."""
 import ctypes
 import re
-import sys
 
 from . import _executor, _native, types
 from . import _interface as c
 from ._array import convert, from_bytes
 from ._errors import check
-from ._program import Program, _Bound, _Diagnostics, _text
+from ._handle import Owner
+from ._program import Program, _Bound, _count, _Diagnostics, _text
 
 
-class Graph:
+class Graph(Owner):
     """Several array operations known together, of a .graph text: bound to arrays by the names of its inputs and outputs, run as one.
 
         graph = Graph(".graph 1\\n.extent b\\n.input x f32 [b, 3]\\n…")
         graph(x=x, y=y)
 
-    Extents follow from the shapes of inputs that name them.
+    Extents follow from the shapes of inputs that name them; they may be given beside the arrays too: graph(x=x, y=y, b=2).
     """
 
-    __slots__ = ("handle", "_executables", "_inputs", "_extents", "__weakref__")
+    __slots__ = ("_handle", "_executables", "_inputs", "_extents", "__weakref__")
 
     def __init__(self, text, *, name="program.graph"):
         made, raw = ctypes.c_void_p(), text.encode()
-        self.handle, self._executables = None, {}
+        self._executables = {}
         with _Diagnostics() as said:
             said.check(c.hg_graph_read_text(raw, len(raw), None, said.handle, ctypes.byref(made)), name, text)
-        self.handle = made.value
+        self._handle = made.value
         lines = self.text.splitlines()
         self._extents = {word for line in lines if line.startswith(".extent") for word in re.findall(r"\w+", line)[1:]}
         self._inputs = {found[1]: (types.resolve(found[2]), [one.strip() for one in found[3].split(",")])
                         for line in lines if (found := re.match(r"\.(?:input|constant)\s+(\w+)\s+(\w+)\s*\[(.*?)\]", line))}
 
-    def __del__(self):
-        if sys.is_finalizing():
-            return
-        for executable, _ in getattr(self, "_executables", {}).values():
+    def _destroy(self, handle):
+        for executable, _ in self._executables.values():
             c.hg_graph_executable_destroy(executable)
-        if getattr(self, "handle", None):
-            c.hg_graph_release(self.handle)
+        self._executables.clear()
+        c.hg_graph_release(handle)
 
     @property
     def text(self):
@@ -61,9 +59,9 @@ class Graph:
             found = self._executables[executor.handle] = (made.value, executor)
         bound = _Bound(executor)
         try:
-            extents = {name: value for name, value in values.items() if isinstance(value, int)}
+            extents = {name: _count(value, 64, name) for name, value in values.items() if name in self._extents or isinstance(value, int)}
             for name, value in values.items():
-                if isinstance(value, int):
+                if name in extents:
                     continue
                 dtype, dims = self._inputs.get(name, (None, ()))
                 shape = bound.array(name, value, name not in self._inputs, dtype)
@@ -74,7 +72,7 @@ class Graph:
                 check(c.hg_params_set_scalar(bound.params, name.encode(), c.HG_TYPE_U64, extent.to_bytes(8, "little")))
             made = ctypes.c_void_p()
             check(c.hg_graph_bind(found[0], bound.params, ctypes.byref(made)))
-            return GraphLaunch(made.value, (self, *bound.keeps))
+            return GraphLaunch._of(made.value, (self, *bound.keeps))
         finally:
             bound.free()
 
@@ -82,17 +80,20 @@ class Graph:
         self.bind(executor, **values).launch()
 
 
-class GraphLaunch:
+class GraphLaunch(Owner):
     """A graph bound to its arrays."""
 
-    __slots__ = ("handle", "_keeps")
+    __slots__ = ("_handle", "_keeps")
+    _makers = "Graph.bind"
 
-    def __init__(self, handle, keeps):
-        self.handle, self._keeps = handle, keeps
+    @classmethod
+    def _of(cls, handle, keeps):
+        made = super()._of(handle)
+        made._keeps = keeps
+        return made
 
-    def __del__(self):
-        if not sys.is_finalizing():
-            c.hg_graph_binding_destroy(self.handle)
+    def _destroy(self, handle):
+        c.hg_graph_binding_destroy(handle)
 
     def launch(self):
         """Runs it and waits."""
@@ -107,24 +108,29 @@ class GraphLaunch:
         return {name: getattr(info, name) for name in ("workspace_bytes", "least_bytes", "launches", "table_bytes")}
 
 
-class Circuit:
+class Circuit(Owner):
     """A circuit of its text: calls over the arrays of classes 0 … 95. program: what it is lowered to; original, canonical: its expression before
     and after it was simplified."""
+
+    __slots__ = ("_handle", "_translated", "_program", "_original", "_canonical", "_dtype", "__weakref__")
 
     def __init__(self, text):
         translated = c.hg_translated_program(size=ctypes.sizeof(c.hg_translated_program))
         raw = text.encode()
-        self._translated = None
         with _Diagnostics() as said:
             said.check(c.hg_circuit_to_isa_translate(raw, len(raw), None, said.handle, ctypes.byref(translated)), "circuit", text)
-        self._translated = translated
-        self.program = Program(c.hg_program_retain(translated.program))
-        self.original, self.canonical = (ctypes.string_at(one).decode() if one else "" for one in (translated.original_expr, translated.canonical_expr))
-        self.dtype = types.by_code(translated.element_type)
+        self._translated, self._handle = translated, ctypes.addressof(translated)
+        self._program = Program._of(c.hg_program_retain(translated.program))
+        self._original, self._canonical = (ctypes.string_at(one).decode() if one else "" for one in (translated.original_expr, translated.canonical_expr))
+        self._dtype = types.by_code(translated.element_type)
 
-    def __del__(self):
-        if getattr(self, "_translated", None) is not None and not sys.is_finalizing():
-            c.hg_translated_program_release(ctypes.byref(self._translated))
+    def _destroy(self, handle):
+        c.hg_translated_program_release(handle)
+
+    program = property(lambda self: self._program, doc="What it is lowered to.")
+    original = property(lambda self: self._original, doc="Its expression before it was simplified.")
+    canonical = property(lambda self: self._canonical, doc="Its expression afterwards.")
+    dtype = property(lambda self: self._dtype, doc="Type of the elements.")
 
     def __repr__(self):
         return f"<Circuit {self.canonical}>"
@@ -149,7 +155,7 @@ class Circuit:
                 setattr(row, counted, array.size)
             rows.append(row)
         launch = c.hg_circuit_launch(size=ctypes.sizeof(c.hg_circuit_launch), elements=count)
-        check(c.hg_circuit_run(c.hg_executor_backend(executor.handle), ctypes.byref(self._translated), ctypes.byref(launch),
+        check(c.hg_circuit_run(c.hg_executor_backend(executor.handle), self.handle, ctypes.byref(launch),
                                (c.hg_class_array * max(len(rows), 1))(*rows), len(rows)))
         for array, host, field in keeps:
             if field == "output":

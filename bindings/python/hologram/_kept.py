@@ -65,6 +65,11 @@ class Dependences:
                     self.certain = False  # it has no value yet
             elif name in function.__globals__:
                 self.add("global", function.__globals__, name, function.__globals__[name])
+            else:  # of Python itself, until a global has the name
+                self.rows["global", id(function.__globals__), name] = "global", function.__globals__, name, None, None
+        if function is not self.kernel.function:  # which an editor's or a notebook's reloading may change in place
+            for name in ("__code__", "__defaults__", "__kwdefaults__"):
+                self.rows["attribute", id(function), name] = "attribute", function, name, getattr(function, name), None
         for name, value in (("defaults", function.__defaults__), ("defaults by name", function.__kwdefaults__)):
             if value and function is not self.kernel.function:
                 self.parts[f"{name} of {function.__name__}"] = self.contents(tuple(value.items()) if isinstance(value, dict) else value)
@@ -131,10 +136,13 @@ def fixed(kind):
 
 
 def frozen(value):
-    """What changes when a captured array or list changes; None of what does not change."""
+    """What changes when a captured array or list, or one within a tuple, changes; None of what does not change."""
     if isinstance(value, list):
         return repr(value)
-    if T.is_array(value) and getattr(value, "nbytes", 1 << 30) <= 65536:
+    if isinstance(value, tuple):
+        parts = tuple(map(frozen, value))
+        return parts if any(one is not None for one in parts) else None
+    if T.is_array(value) and getattr(value, "nbytes", 1 << 30) <= 65536 and hasattr(value, "tobytes"):
         return bytes(value.tobytes())
     return None
 
@@ -239,7 +247,10 @@ def keep(kernel, found, program):
         put(executor, last, summary(parts))
     later = threading.Timer(0.02, work)
     later.name = "hologram kept kernels"
-    later.start()
+    try:
+        later.start()
+    except RuntimeError:  # the process ends: no thread begins any more
+        work()
 
 
 def summary(parts):

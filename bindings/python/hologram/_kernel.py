@@ -203,7 +203,7 @@ class Kernel(_native.Dispatcher):
             made = self.compiled[key] = self.make(statics, f"{changed} has changed" if changed else "other static values" if len(self.compiled) else
                                                   "other types" if self.history else None)
             kinds, called = {"global": 0, "cell": 1}, self.of or self
-            called.watch([(kinds.get(kind, 2), holder, "cell_contents" if kind == "cell" else name, value)
+            called._watch([(kinds.get(kind, 2), holder, "cell_contents" if kind == "cell" else name, value)
                           for kernel in (called, *called.special.values()) for one in kernel.compiled.values() for kind, holder, name, value, _ in one.depends
                           if getattr(holder, "__name__", None) not in ("hologram", "math")])
             return made
@@ -215,9 +215,9 @@ class Kernel(_native.Dispatcher):
         kept = _kept.find(self, found) if self.cache else None
         if kept:
             self.history.append((self.signature_text(statics), f"{why}: from the disk" if why else "from the disk"))
-            return Compiled(_program.Program(kept), _kept.axes_of(kept), None, depends, statics)
+            return Compiled(_program.Program._of(kept), _kept.axes_of(kept), None, depends, statics)
         program, known = self.translate(statics)
-        program = _program.Program(program)
+        program = _program.Program._of(program)
         if self.cache:
             before = _kept.changed(self, found)
             why = why or before and f"{before} has changed since it was kept"
@@ -250,19 +250,19 @@ class Kernel(_native.Dispatcher):
 
     # ---- calls ----
 
-    def bind_arguments(self, arguments, lanes):
+    def _bind_arguments(self, arguments, lanes):
         """What Dispatcher calls where no launch is kept for these arguments."""
         return bound(self, self.lanes_of(lanes), arguments, {})
 
-    def launch_named(self, lanes, arguments, keywords):
+    def _launch_named(self, lanes, arguments, keywords):
         made = bound(self, self.lanes_of(lanes), arguments, keywords)
         if made is not None:
             try:
                 made.launch()
             except Exception as error:
-                raise self.explain_failure(error) from None
+                raise self._explain_failure(error) from None
 
-    def explain_failure(self, error):
+    def _explain_failure(self, error):
         """A fault with the line of Python where it happened."""
         return at_line(self, error) if isinstance(error, Error) else error
 
@@ -277,7 +277,7 @@ class Kernel(_native.Dispatcher):
 
     def __call__(self, *arguments, **keywords):
         if keywords:
-            self.launch_named(None, arguments, keywords)
+            self._launch_named(None, arguments, keywords)
         else:
             self.run(None, *arguments)
 

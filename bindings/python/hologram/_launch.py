@@ -248,7 +248,7 @@ def bound(kernel, lanes, arguments, keywords, keep=False):
         check(c.hg_binding_create(compiled.program.executable(executor), launch and ctypes.byref(launch), values.params, ctypes.byref(made)))
         again = executor.backend == "cpu" and not compiled.copies and all(
             p.name in memories or _program.keyed(value) for p, value in zip(kernel.parameters, arguments))
-        ready = _program.Launch(made.value, (compiled, executor, *(() if again and not keep else values.keeps)), again)
+        ready = _program.Launch._of(made.value, (compiled, executor, *(() if again and not keep else values.keeps)), again)
         if not values.back:
             return ready
         try:

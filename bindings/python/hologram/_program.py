@@ -1,13 +1,13 @@
 """Programs, what they are bound to, launches, queues and events."""
 import ctypes
 import math
-import sys
 import threading
 from collections import namedtuple
 
 from . import _executor, _native, types
 from . import _interface as c
 from ._errors import ProgramError, check, last
+from ._handle import Owner
 
 Param = namedtuple("Param", "name kind dtype direction dims default")
 Param.__doc__ = """What a program asks its caller for. kind: "scalar", "buffer" or "pool"; direction: "in", "out", "inout" of a buffer; dims: extents as
@@ -57,27 +57,24 @@ class _Diagnostics:
                            status=error.status, line=found[0].line or None, column=found[0].column or None, length=found[0].length or None)
 
 
-class Program(_native.Dispatcher):
+class Program(Owner, _native.Dispatcher):
     """A verified program. Made by hologram.assemble (its text), open_program (a file), json_kernel, circuit; called with arrays by the names
     or in the order of its parameters it runs and waits."""
 
-    __slots__ = ("handle", "_params", "_executables", "_lock", "__weakref__")
+    __slots__ = ("_handle", "_params", "_executables", "_lock", "__weakref__")
+    _makers = "assemble, open_program, json_kernel, named_kernel, decode and Builder.build"
 
-    def __new__(cls, handle):
-        return super().__new__(cls)
+    @classmethod
+    def _of(cls, handle):
+        made = super()._of(handle)
+        made._params, made._executables, made._lock = None, {}, threading.Lock()
+        return made
 
-    def __init__(self, handle):
-        if not isinstance(handle, (int, ctypes.c_void_p)) or not handle:
-            raise TypeError("programs are made by assemble, open_program, json_kernel and named_kernel")
-        self.handle, self._params, self._executables, self._lock = handle, None, {}, threading.Lock()
-
-    def __del__(self):
-        if sys.is_finalizing():
-            return
-        for executable, _ in getattr(self, "_executables", {}).values():
+    def _destroy(self, handle):
+        for executable, _ in self._executables.values():
             c.hg_executable_destroy(executable)
-        if getattr(self, "handle", None):
-            c.hg_program_release(self.handle)
+        self._executables.clear()
+        c.hg_program_release(handle)
 
     name = property(lambda self: c.hg_program_name(self.handle).decode(), doc="Its name.")
     hash = property(lambda self: ctypes.string_at(c.hg_program_hash(self.handle), 32).hex(),
@@ -136,9 +133,7 @@ class Program(_native.Dispatcher):
         of hg_emit_options: caps="poor", debug=True."""
         chosen = c.hg_emit_options(size=ctypes.sizeof(c.hg_emit_options))
         for name, value in options.items():
-            if name not in {field for field, *_ in chosen._fields_}:
-                raise TypeError(f"emit: no option is called {name!r}")
-            setattr(chosen, name, value.encode() if isinstance(value, str) else value)
+            _executor.set_field(chosen, name, value, "option")
         out, length = ctypes.c_void_p(), ctypes.c_size_t()
         check(c.hg_program_emit(self.handle, target.encode(), ctypes.byref(chosen), ctypes.byref(out), ctypes.byref(length)))
         made = ctypes.string_at(out, length.value)
@@ -187,17 +182,17 @@ class Program(_native.Dispatcher):
             made = ctypes.c_void_p()
             check(c.hg_binding_create(executable, None if launch is None else ctypes.byref(launch), bound.params, ctypes.byref(made)))
             again = not keep and not bound.copied and executor.backend == "cpu"
-            return Launch(made.value, (self if keep else None, executor, *(() if again else bound.keeps)), again)
+            return Launch._of(made.value, (self if keep else None, executor, *(() if again else bound.keeps)), again)
         finally:
             bound.free()
 
-    def bind_arguments(self, args, lanes):
+    def _bind_arguments(self, args, lanes):
         """What Dispatcher calls where it has no launch for these arguments."""
         values = self._named(args, {})
         grid = lanes if isinstance(lanes, tuple) else None
         return self._bind(values, None if grid else lanes, grid)
 
-    def launch_named(self, lanes, args, named):
+    def _launch_named(self, lanes, args, named):
         """The same for arguments by name."""
         grid = lanes if isinstance(lanes, tuple) else None
         self._bind(self._named(args, named), None if grid else lanes, grid).launch()
@@ -205,7 +200,7 @@ class Program(_native.Dispatcher):
     def __call__(self, *args, lanes=None, **named):
         """Runs it with arrays and numbers by position or name, and waits. lanes: how many run, else what the program says."""
         if named:
-            self.launch_named(lanes, args, named)
+            self._launch_named(lanes, args, named)
         else:
             self.run(lanes, *args)
 
@@ -443,25 +438,22 @@ def _done(user, status, error):
         call(status, ctypes.cast(error, ctypes.POINTER(c.hg_error)).contents.message.decode(errors="replace") if error else None)
 
 
-class Event:
+class Event(Owner):
     """A point in the work of a device. wait() waits; `await event` does in any asyncio loop; done says whether it is over. Launch.start and
     Queue.submit make it."""
 
-    __slots__ = ("handle", "_keeps", "__weakref__")
+    __slots__ = ("_handle", "_keeps", "__weakref__")
+    _makers = "Launch.start and Queue.submit"
     _listener = None
-
-    def __init__(self):
-        raise TypeError("events are made by Launch.start and Queue.submit")
 
     @classmethod
     def _of(cls, handle, keeps):
-        made = cls.__new__(cls)
-        made.handle, made._keeps = handle, keeps
+        made = super()._of(handle)
+        made._keeps = keeps
         return made
 
-    def __del__(self):
-        if getattr(self, "handle", None) and not sys.is_finalizing():
-            c.hg_event_destroy(self.handle)
+    def _destroy(self, handle):
+        c.hg_event_destroy(handle)
 
     @property
     def done(self):
@@ -490,6 +482,8 @@ class Event:
     def on_done(self, call):
         """Has call(error) called once by a thread of the library when the work is over; error is None or an exception's text."""
         global _next
+        if not callable(call):
+            raise TypeError(f"on_done: a function of the error is expected, not {call!r}")
         if Event._listener is None:
             Event._listener = c.hg_event_listener(_done)
         with _waiting_lock:
@@ -525,20 +519,20 @@ class Event:
         self.wait(0)
 
 
-class Queue:
+class Queue(Owner):
     """An ordered stream of work that runs beside the caller. submit() appends launches and returns an Event; synchronize() waits for all."""
 
-    __slots__ = ("handle", "executor", "__weakref__")
+    __slots__ = ("_handle", "_executor", "__weakref__")
 
     def __init__(self, executor=None):
-        self.executor, self.handle = _executor.executor_of(executor), None
-        made = ctypes.c_void_p()
-        check(c.hg_queue_create(c.hg_executor_backend(self.executor.handle), None, ctypes.byref(made)))
-        self.handle = made.value
+        self._executor, made = _executor.executor_of(executor), ctypes.c_void_p()
+        check(c.hg_queue_create(c.hg_executor_backend(self._executor.handle), None, ctypes.byref(made)))
+        self._handle = made.value
 
-    def __del__(self):
-        if getattr(self, "handle", None) and not sys.is_finalizing():
-            c.hg_queue_destroy(self.handle)
+    def _destroy(self, handle):
+        c.hg_queue_destroy(handle)
+
+    executor = property(lambda self: self._executor, doc="Where its work runs.")
 
     def submit(self, *launches, after=()):
         """Appends launches, which start when the events of `after` are done. Returns an Event of their end."""
@@ -594,7 +588,7 @@ def assemble(text, *, defines=None, program=None, name="program.atlas", resolve=
         if trouble:
             raise trouble[0]
         said.check(status, name, text)
-    return Program(made.value)
+    return Program._of(made.value)
 
 
 def decode(data):
@@ -603,7 +597,7 @@ def decode(data):
     data = bytes(data)
     with _Diagnostics() as said:
         said.check(c.hg_program_decode(data, len(data), said.handle, ctypes.byref(made)), "program.atlasb", "")
-    return Program(made.value)
+    return Program._of(made.value)
 
 
 def json_kernel(text, kernel=None):
@@ -615,14 +609,14 @@ def json_kernel(text, kernel=None):
     with _Diagnostics() as said:
         said.check(c.hg_json_to_isa_translate_named(raw, len(raw), None if kernel is None else kernel.encode(), said.handle,
                                                     ctypes.byref(made)), "kernel.json", text)
-    return Program(made.value)
+    return Program._of(made.value)
 
 
 def named_kernel(name):
     """A program of the library: "atlas_add_f32", …"""
     made = ctypes.c_void_p()
     check(c.hg_kernel_by_name(name.encode(), ctypes.byref(made)))
-    return Program(made.value)
+    return Program._of(made.value)
 
 
 def open_program(path, **options):

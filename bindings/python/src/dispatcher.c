@@ -18,7 +18,7 @@ typedef struct kept_launch {
 } kept_launch;
 
 /* What a program was made of beside its arguments, and must still be: holder[name] of a dict, the
- * contents of a cell, or an attribute. */
+ * contents of a cell, or an attribute; None where a dict has no such name. */
 typedef enum watch_kind { WATCH_DICT, WATCH_CELL, WATCH_ATTRIBUTE } watch_kind;
 typedef struct watch {
     watch_kind kind;
@@ -160,8 +160,9 @@ static bool watches_hold(const py_dispatcher *self) {
     for (Py_ssize_t i = 0; i < self->watch_count; i++) {
         const watch *w = &watches[i];
         if (w->kind == WATCH_DICT) {
-            if (PyDict_GetItemWithError(w->holder, w->name) != w->value)
-                return PyErr_Clear(), false;
+            PyObject *now = PyDict_GetItemWithError(w->holder, w->name);
+            if (!now) PyErr_Clear(), now = Py_None;
+            if (now != w->value) return false;
             continue;
         }
         /* An attribute may run code of Python, which may have others watched. */
@@ -189,9 +190,10 @@ static void watches_free(py_dispatcher *self) {
 
 static PyObject *dispatcher_forget(PyObject *object, PyObject *none);
 
-PyDoc_STRVAR(watch_doc, "watch(list of (kind, holder, name, value)): launches are kept for as long "
-                        "as holder[name] (kind 0), the contents of the\n"
-                        "cell (1) or the attribute (2) is that value. What was kept is let go of.");
+PyDoc_STRVAR(watch_doc,
+             "_watch(list of (kind, holder, name, value)): launches are kept for as long "
+             "as holder[name] (kind 0), the contents of the\n"
+             "cell (1) or the attribute (2) is that value. What was kept is let go of.");
 static PyObject *dispatcher_watch(PyObject *object, PyObject *list) {
     py_dispatcher *self = (py_dispatcher *)object;
     Py_XDECREF(dispatcher_forget(object, NULL));
@@ -227,8 +229,8 @@ static PyObject *run_launch(py_dispatcher *self, PyObject *launch) {
     PyObject *type, *value, *trace, *better = NULL;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
-    if (value && PyObject_HasAttrString((PyObject *)self, "explain_failure"))
-        better = PyObject_CallMethod((PyObject *)self, "explain_failure", "O", value);
+    if (value && PyObject_HasAttrString((PyObject *)self, "_explain_failure"))
+        better = PyObject_CallMethod((PyObject *)self, "_explain_failure", "O", value);
     PyErr_Clear();
     if (better && PyExceptionInstance_Check(better)) {
         PyErr_SetObject((PyObject *)Py_TYPE(better), better);
@@ -256,13 +258,14 @@ static PyObject *run_for(py_dispatcher *self, const key *k, PyObject *lanes, PyO
     uint64_t forgotten = self->forgotten;
     PyObject *tuple = PyTuple_New(count);
     for (Py_ssize_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(args[i]));
-    PyObject *launch = tuple ? PyObject_CallMethod((PyObject *)self, "bind_arguments", "OO", tuple,
+    PyObject *launch = tuple ? PyObject_CallMethod((PyObject *)self, "_bind_arguments", "OO", tuple,
                                                    lanes)
                              : NULL;
     Py_XDECREF(tuple);
-    if (!launch || launch == Py_None) return launch; /* None: bind_arguments has run it */
+    if (!launch || launch == Py_None) return launch; /* None: it has run */
     if (!PyObject_TypeCheck(launch, py_launch_type)) {
-        PyErr_Format(PyExc_TypeError, "bind_arguments: expected a Launch, not %R", Py_TYPE(launch));
+        PyErr_Format(PyExc_TypeError, "_bind_arguments: expected a Launch, not %R",
+                     Py_TYPE(launch));
         Py_DECREF(launch);
         return NULL;
     }
@@ -316,7 +319,7 @@ static PyObject *configured_call(PyObject *pair, PyObject *const *args, Py_ssize
         if (PyDict_SetItem(named, PyTuple_GetItem(keywords, i), args[count + i]) < 0)
             Py_CLEAR(named);
     PyObject *none = tuple && named
-                         ? PyObject_CallMethod(self, "launch_named", "OOO", lanes, tuple, named)
+                         ? PyObject_CallMethod(self, "_launch_named", "OOO", lanes, tuple, named)
                          : NULL;
     Py_XDECREF(tuple);
     Py_XDECREF(named);
@@ -385,7 +388,7 @@ static void dispatcher_free(PyObject *self) {
 static PyMethodDef methods[] = {
     {"run", (PyCFunction)(void (*)(void))dispatcher_run, METH_FASTCALL, run_doc},
     {"with_lanes", dispatcher_lanes, METH_O, lanes_doc},
-    {"watch", dispatcher_watch, METH_O, watch_doc},
+    {"_watch", dispatcher_watch, METH_O, watch_doc},
     {"forget", dispatcher_forget, METH_NOARGS, "forget(): lets go of the launches that are kept."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, (void *)dispatcher_new},

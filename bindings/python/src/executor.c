@@ -17,39 +17,42 @@ static hg_status create(const char *backend, hg_executor **executor) {
     return hg_executor_create_from_config(&config, executor);
 }
 
-static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *named) {
-    static char *names[] = {"backend", "handle", NULL};
-    const char *backend = "auto";
-    unsigned long long handle = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "|s$K:Executor", names, &backend, &handle))
-        return NULL;
+/* Takes the executor. */
+static PyObject *owner_of(PyTypeObject *type, hg_executor *executor) {
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     py_executor *self = (py_executor *)allocate(type, 0);
-    if (!self) return NULL;
-    if (handle)
-        self->handle = (hg_executor *)(uintptr_t)handle;
-    else {
-        hg_status status;
-        Py_BEGIN_ALLOW_THREADS status = create(backend, &self->handle);
-        Py_END_ALLOW_THREADS if (status != HG_OK) {
-            PyObject *none = py_failed(status);
-            Py_DECREF(self);
-            return none;
-        }
+    if (!self) {
+        hg_executor_destroy(executor);
+        return NULL;
     }
-    self->cpu = hg_executor_backend_type(self->handle) == HG_BACKEND_CPU;
+    self->handle = executor;
+    self->cpu = hg_executor_backend_type(executor) == HG_BACKEND_CPU;
     return (PyObject *)self;
+}
+
+static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+    static char *names[] = {"backend", NULL};
+    const char *backend = "auto";
+    if (!PyArg_ParseTupleAndKeywords(args, named, "|s:Executor", names, &backend)) return NULL;
+    hg_executor *executor = NULL;
+    hg_status status;
+    Py_BEGIN_ALLOW_THREADS status = create(backend, &executor);
+    Py_END_ALLOW_THREADS return status == HG_OK ? owner_of(type, executor) : py_failed(status);
+}
+
+PyDoc_STRVAR(executor_of_doc, "_of(executor): takes an hg_executor by its address.");
+static PyObject *executor_of(PyObject *type, PyObject *address) {
+    hg_executor *executor = PyLong_AsVoidPtr(address);
+    if (!executor && PyErr_Occurred()) return NULL;
+    return owner_of((PyTypeObject *)type, executor);
 }
 
 static void executor_free(PyObject *object) {
     py_executor *self = (py_executor *)object;
     PyTypeObject *type = Py_TYPE(object);
     py_forget_numbers(self);
-    if (self->handle) {
-        Py_BEGIN_ALLOW_THREADS hg_executor_destroy(self->handle);
-        Py_END_ALLOW_THREADS
-    }
-    py_empty_released();
+    Py_BEGIN_ALLOW_THREADS hg_executor_destroy(self->handle);
+    Py_END_ALLOW_THREADS py_empty_released();
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -84,12 +87,15 @@ py_executor *py_executor_of(PyObject *executor) {
     return (py_executor *)found;
 }
 
+static PyMethodDef methods[] = {{"_of", executor_of, METH_O | METH_CLASS, executor_of_doc},
+                                {NULL, NULL, 0, NULL}};
 static PyGetSetDef properties[] = {
     {"handle", executor_handle, NULL, "Address of the hg_executor, for hologram._interface.", NULL},
     {"backend", executor_backend, NULL, "Name of its backend: \"cpu\", \"cuda\", ….", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, (void *)executor_new},
                               {Py_tp_dealloc, (void *)executor_free},
+                              {Py_tp_methods, methods},
                               {Py_tp_getset, properties},
                               {0, NULL}};
 PyType_Spec py_executor_spec = {"hologram._native.Executor", (int)sizeof(py_executor), 0,

@@ -6,14 +6,18 @@
 PyTypeObject *py_launch_type;
 
 static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *named) {
-    static char *names[] = {"binding", "keeps", "again", NULL};
+    (void)args, (void)named;
+    return PyErr_Format(PyExc_TypeError, "%R: made by Program.bind and Kernel.bind", type);
+}
+
+PyDoc_STRVAR(launch_of_doc,
+             "_of(binding, keeps, again=False): takes an hg_binding by its address.");
+static PyObject *launch_of(PyObject *cls, PyObject *args) {
+    PyTypeObject *type = (PyTypeObject *)cls;
     unsigned long long binding;
     PyObject *keeps;
     int again = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "KO|p:Launch", names, &binding, &keeps, &again))
-        return NULL;
-    if (!binding || !PyTuple_Check(keeps))
-        return PyErr_Format(PyExc_TypeError, "launches are made by Program.bind");
+    if (!PyArg_ParseTuple(args, "KO!|p:_of", &binding, &PyTuple_Type, &keeps, &again)) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     py_launch *self = (py_launch *)allocate(type, 0);
     if (!self) return NULL;
@@ -112,7 +116,9 @@ static PyObject *launch_handle(PyObject *self, void *none) {
     return PyLong_FromVoidPtr(((py_launch *)self)->binding);
 }
 
-static PyMethodDef methods[] = {{"launch", launch, METH_NOARGS, launch_doc}, {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {{"launch", launch, METH_NOARGS, launch_doc},
+                                {"_of", launch_of, METH_VARARGS | METH_CLASS, launch_of_doc},
+                                {NULL, NULL, 0, NULL}};
 static PyGetSetDef properties[] = {
     {"handle", launch_handle, NULL, "Address of the hg_binding, for hologram._interface.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

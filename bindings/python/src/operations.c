@@ -163,8 +163,13 @@ typedef struct operand_list {
     hg_tensor *made[ARRAY_OPERANDS]; /* of numbers; released at the end */
     PyObject *held[ARRAY_OPERANDS];  /* arrays made of other objects */
     py_executor *executor;           /* owned */
-    uint64_t elements;
+    uint64_t elements;               /* of operands, and of arrays that receive results */
+    uint64_t product;                /* of the operands' numbers of elements */
 } operand_list;
+
+static uint64_t times(uint64_t a, uint64_t b) {
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
 
 static void operands_free(operand_list *list, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -214,7 +219,9 @@ static int operands_take(operand_list *list, hg_operation operation, PyObject *c
             }
         }
         list->inputs[i] = ((py_array *)object)->tensor;
-        list->elements += hg_tensor_numel(list->inputs[i]);
+        uint64_t numel = hg_tensor_numel(list->inputs[i]);
+        list->elements += numel;
+        list->product = times(list->product, numel);
         if (operation == HG_OPS_WHERE && i == 0) continue;
         hg_element type = hg_tensor_type(list->inputs[i]);
         common = common == HG_TYPE_COUNT ? type : hg_element_promote(common, type);
@@ -229,6 +236,44 @@ static int operands_take(operand_list *list, hg_operation operation, PyObject *c
     return 1;
 }
 
+/* Whether each element of one operand may meet all of another, beyond what broadcasting says. */
+static bool multiplies(hg_operation operation) {
+    switch (operation) {
+    case HG_OPS_OUTER:
+    case HG_OPS_TENSORDOT:
+    case HG_OPS_CONV1D:
+    case HG_OPS_CONV2D:
+    case HG_OPS_ATTENTION:
+    case HG_OPS_ATTENTION_SCORES:
+    case HG_OPS_EMBEDDING:
+    case HG_OPS_TAKE: return true;
+    default: return false;
+    }
+}
+
+/* The most elements that operands and results of a call have: those of its operands, or of a result
+ * that may have more. */
+static uint64_t elements_of(hg_operation operation, const operand_list *list, uint32_t count,
+                            const hg_ops_options *options) {
+    uint64_t most = list->product;
+    if (!multiplies(operation) && !py_is_small(list->executor, most)) { /* broadcast, if at all */
+        uint64_t extents[HG_TENSOR_AXES] = {0};                         /* from the last axis */
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t ndim = hg_tensor_ndim(list->inputs[i]);
+            const uint64_t *shape = hg_tensor_shape(list->inputs[i]);
+            for (uint32_t axis = 0; axis < ndim; axis++)
+                if (shape[ndim - 1 - axis] > extents[axis]) extents[axis] = shape[ndim - 1 - axis];
+        }
+        most = 1;
+        for (uint32_t axis = 0; axis < HG_TENSOR_AXES; axis++)
+            most = times(most, extents[axis] ? extents[axis] : 1);
+    }
+    for (uint32_t i = 0; options && i < options->size_count; i++) /* lengths, repetitions, padding
+                                                                   */
+        most = times(most, options->sizes[i] == UINT64_MAX ? UINT64_MAX : options->sizes[i] + 1);
+    return most > list->elements ? most : list->elements;
+}
+
 PyObject *py_operate(hg_operation operation, PyObject *const *operands, uint32_t count,
                      const hg_ops_options *options, PyObject *out, PyObject *executor_given,
                      bool strict) {
@@ -239,7 +284,7 @@ PyObject *py_operate(hg_operation operation, PyObject *const *operands, uint32_t
     operand_list list;
     for (uint32_t i = 0; i < count; i++)
         list.inputs[i] = NULL, list.made[i] = NULL, list.held[i] = NULL;
-    list.elements = 0;
+    list.elements = 0, list.product = 1;
     list.executor = executor_given ? py_executor_of(executor_given) : NULL;
     if (executor_given && !list.executor) return NULL;
     uint32_t results = rows[operation].results;
@@ -270,10 +315,11 @@ PyObject *py_operate(hg_operation operation, PyObject *const *operands, uint32_t
     py_long work;
     hg_executor *executor = list.executor->handle;
     const char *name = hg_ops_name(operation);
-    bool raised = out ? PY_CALL(work, py_is_short(list.executor, list.elements), status, name,
+    uint64_t elements = elements_of(operation, &list, count, options);
+    bool raised = out ? PY_CALL(work, py_is_short(list.executor, elements), status, name,
                                 hg_ops_call_into(executor, operation, list.inputs, count, options,
                                                  targets, results))
-                      : PY_CALL(work, py_is_small(list.executor, list.elements), status, name,
+                      : PY_CALL(work, py_is_small(list.executor, elements), status, name,
                                 hg_ops_call(executor, operation, list.inputs, count, options, made,
                                             results));
     if (raised) {

@@ -90,7 +90,7 @@ void py_progress_begin(const char *what) {
 }
 
 void py_progress_end(void) {
-    if (!terminal) return;
+    if (!has_thread) return;
     pthread_mutex_lock(&lock);
     if (shown) write_out("\r\033[K");
     running = NULL, shown = false;
