@@ -14,7 +14,7 @@ export type TypedArray =
 /** What comes back: f16 as Float16Array where the engine has it, else the bits of halves as Uint16Array. */
 export type Elements = TypedArray | bigint[];
 /** What may be given for an array: elements of its type, or numbers that are converted. */
-export type Data = TypedArray | ArrayBuffer | readonly (number | bigint)[];
+export type Data = TypedArray | ArrayBuffer | Iterable<number | bigint | boolean>;
 /** An array, also with the shape that symbols of its extents follow from; memory of the library; a number for a scalar. */
 export type Value = Data | Buffer | Tensor | number | bigint | boolean | { data: Data; shape: readonly number[] };
 
@@ -57,6 +57,7 @@ export interface LoadOptions {
   module?: WebAssembly.Module;
   /** Told while the file comes. */
   progress?(loaded: number, total: number): void;
+  /** Ends this wait, and the loading itself when nobody else waits for it. */
   signal?: AbortSignal;
 }
 
@@ -90,7 +91,7 @@ export interface AssembleOptions {
   program?: string;
   /** What messages call the text. */
   name?: string;
-  /** Files that `.include` and `.data` name. */
+  /** Files that `.include` and `.data` name. What it throws, the call throws; a Promise is no answer. */
   resolve?(name: string, from: string | null): string | ArrayBuffer | Uint8Array;
 }
 
@@ -190,6 +191,23 @@ export interface Param {
   default: string | null;
 }
 
+export interface ProgramDescription {
+  name: string;
+  /** Extents of .lanes and .grid as the program writes them. */
+  lanes: string[];
+  grid: string[];
+  block: number[];
+  entry: bigint;
+  entry_label: string | null;
+  instructions: bigint;
+  shared_bytes: bigint;
+  private_bytes: bigint;
+  params: bigint;
+  labels: bigint;
+  metas: bigint;
+  relaxed: boolean;
+}
+
 export class Program implements Disposable_ {
   readonly name: string;
   /** Number of instructions. */
@@ -198,6 +216,7 @@ export class Program implements Disposable_ {
   readonly params: Param[];
   readonly text: string;
   readonly structured: string;
+  describe(): ProgramDescription;
   verify(): void;
   encode(options?: { debug?: boolean }): Uint8Array;
   emit(target: string, options?: Record<string, string | number | boolean>): string | Uint8Array;
@@ -220,7 +239,7 @@ export class Binding implements Disposable_ {
 export class Graph implements Disposable_ {
   readonly text: string;
   bind(values?: Record<string, Value>, options?: { backend?: string | Backend }): Binding;
-  /** Outputs are given as arrays of their size. */
+  /** Gives its outputs. Where their sizes do not follow from the inputs, numbers for symbols are given too, or arrays of their size. */
   run(values?: Record<string, Value>, options?: { backend?: string | Backend; signal?: AbortSignal }): Promise<Record<string, Elements>>;
   dispose(): void;
   readonly disposed: boolean;

@@ -25,6 +25,7 @@ const ENDLESS = `.atlas 1
         y[0] = 0
     }
 `;
+const GRAPH = '.graph 1\n.extent b\n.input x f32 [b, 3]\n.constant w f32 [3, 2]\nh = gemm a=x, b=w\ny = parallel_map relu, in=h\n.output y\n';
 
 function same(actual, expected, what = '') {
   const show = (value) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : ArrayBuffer.isView(one) ? [one.constructor.name, ...one] : one));
@@ -109,8 +110,59 @@ export const checks = {
       [() => backend.buffer(null), 'typed array'], [() => backend.buffer('u8', 2 ** 33), '8589934592'], [() => hg.tensor(null), 'null'],
       [() => hg.ops.add(1, 2), 'tensors'], [() => hg.ops.add(hg.tensor([1])), '2 expected'], [() => hg.open('wasm', { nothing: 1 }), 'nothing', 'timeout_ms'],
       [() => hg.open('wasm', { timeout_ms: 'x' }), 'timeout_ms', 'x'], [() => hg.decode(new Uint8Array(3)), 'magic'], [() => hg.run(null), '.atlas 1'],
-      [() => hg.kernel('x'), "'x'"], [() => hg.call('hg_nothing'), 'hg_nothing'], [() => hg.tensor([1, 2]).reshape([3]), '[3]']])
+      [() => hg.kernel('x'), "'x'"], [() => hg.call('hg_nothing'), 'hg_nothing'], [() => hg.tensor([1, 2]).reshape([3]), '[3]'],
+      [() => hg.kernel(2 ** 31), 'text', 'number'], [() => hg.assemble('', { name: 5 }), 'name', 'number'], [() => hg.kernel('atlas_add_f32\0x'), 'NUL'],
+      [() => hg.backend(null), 'null'], [() => hg.open('wasm', { timeout_ms: -5 }), 'timeout_ms', '-5'], [() => hg.open('wasm', { cache_dir: 5 }), 'cache_dir'],
+      [() => hg.tensor([[1, 2], [3], [4, 5, 6]]), 'rows'], [() => hg.tensor(['a']), 'string'], [() => hg.tensor([1, 2, 3], { type: 'complex64' }), 'pairs'],
+      [() => hg.ops.sum(hg.tensor([1]), { axis: 0 }), "'axis'", 'axes'], [() => hg.decode(null), 'null'], [() => backend.buffer('f32', new ArrayBuffer(5)), '5 bytes'],
+      [() => hg.circuit('merge@c00[c01,c02]').run({ 0: [1], 1: [2] }, [2], { elements: 2 ** 30 }), 'out of memory', '4294967296'],
+      [() => hg.circuit('merge@c00[c01,c02]').run({ 0.5: [1] }, [2]), '0.5'], [() => hg.graph(GRAPH).bind({ b: 'x' }), 'b:']])
       contains((await failure(call)).message, ...parts);
+    const square = hg.assemble(COPY('f32'));
+    for (const [options, ...parts] of [[{ timeoutMs: -1 }, 'timeoutMs', '-1'], [{ maxSteps: 2 ** 64 }, 'maxSteps'], [{ lanes: 2 ** 64 }, 'lanes'], [{ lanes: 1.5 }, '1.5'],
+      [{ grid: 2 ** 32 }, 'grid'], [{ grid: [1, 1, 1, 1] }, 'grid', '4'], [{ grid: 1, block: 1.5 }, 'block', '1.5'], [{ timeout: 1 }, "'timeout'", 'timeoutMs']])
+      contains((await failure(() => square.run({ x: [1] }, options))).message, ...parts);
+    const view = hg.tensor([[1, 2], [3, 4]]).transpose();
+    for (const [x, ...parts] of [[view, 'contiguous'], [hg.tensor([1], { type: 'i32' }), 'Tensor of f32', 'i32'],
+      [hg.tensor([1], { backend: await hg.open('wasm') }), 'another backend']])
+      contains((await failure(() => square.run({ x }))).message, ...parts);
+    same((await square.run({ x: view.contiguous() })).y, Float32Array.of(1, 3, 2, 4));
+    same((await square.run({ x: Float32Array.of(1, 2).buffer })).y, Float32Array.of(1, 2));
+    same((await square.run({ x: new Set([1, true]) })).y, Float32Array.of(1, 1));
+  },
+
+  async 'what lies in memory of the library is given while it grows'(hg) {
+    const buffer = hg.backend().buffer('f32', 3e6);
+    for (const make of [() => hg.tensor(buffer.view()).data(), () => hg.backend().buffer(buffer.view()).read()]) {
+      buffer.view().fill(3);
+      const found = make();
+      same([found.length, found[0], found.at(-1)], [3e6, 3, 3]);
+    }
+    const gone = buffer.view();
+    for (let length = 1e6; gone.length; length *= 2) hg.backend().buffer('f32', length).dispose();
+    contains((await failure(() => buffer.write(gone))).message, 'write', 'gone');
+    buffer.dispose();
+  },
+
+  async 'what is disposed while it runs'(hg) {
+    const backend = await hg.open('wasm');
+    const graph = hg.graph(GRAPH);
+    const given = { x: new Float32Array(300), w: [1, 0, 0, 1, 1, -1] };
+    const binding = graph.bind(given, { backend });
+    const running = binding.run();
+    await null;
+    binding.dispose();
+    await running;
+    const late = graph.bind(given, { backend }).run();
+    backend.dispose();
+    contains((await failure(() => late)).message, 'disposed');
+    graph.dispose();
+    same((await hg.run(COPY('f32'), { x: [1] })).y, Float32Array.of(1));
+  },
+
+  async 'numbers are printed'(hg) {
+    contains(String(hg.tensor([0.5, -1.25, 1e10])), '0.5', '-1.25', '1e+10');
+    same((await hg.run('.atlas 1\n.program p\n.param y buffer u32 out [n]\n.param n u64 = 3\n.lanes n\n    y[global] = 1\n')).y, Uint32Array.of(1, 1, 1));
   },
 
   async 'a fault says where'(hg) {
@@ -148,6 +200,8 @@ export const checks = {
     const again = hg.decode(bytes);
     same(again.hash, program.hash);
     contains(again.text, '.program axpy');
+    const said = again.describe();
+    same([said.name, said.lanes, said.grid, said.params, said.relaxed], ['axpy', ['n'], [], 4n, false]);
     contains(program.emit('wgsl'), '@compute');
     same(program.emit('spirv').constructor.name, 'Uint8Array');
     again.dispose();
@@ -161,6 +215,7 @@ export const checks = {
     const program = hg.assemble(text, { defines: { SIZE: 4 }, resolve: (name) => (name === 'part.atlas' ? part : null) });
     same((await program.run()).y, Uint32Array.of(4, 4, 4, 4));
     contains((await failure(() => hg.assemble(text, { resolve: () => { throw new Error('no such file'); } }))).message, 'no such file');
+    contains((await failure(() => hg.assemble(text, { resolve: async () => part }))).message, 'part.atlas', 'Promise');
     program.dispose();
   },
 
@@ -181,9 +236,11 @@ export const checks = {
   },
 
   async 'an array graph runs'(hg) {
-    const text = '.graph 1\n.extent b\n.input x f32 [b, 3]\n.constant w f32 [3, 2]\nh = gemm a=x, b=w\ny = parallel_map relu, in=h\n.output y\n';
-    same(await hg.run(text, { x: [1, 2, 3, 4, 5, 6], w: [1, 0, 0, 1, 1, -1], y: new Float32Array(4) }), { y: Float32Array.of(4, 0, 10, 0) });
-    contains((await failure(() => hg.run(text, { x: [1, 2, 3], w: [1, 0, 0, 1, 1, 1] }))).message, 'output y is missing');
+    const given = { x: [1, 2, 3, 4, 5, 6], w: [1, 0, 0, 1, 1, -1] };
+    same(await hg.run(GRAPH, given), { y: Float32Array.of(4, 0, 10, 0) });
+    same(await hg.run(GRAPH, { ...given, y: new Float32Array(4) }), { y: Float32Array.of(4, 0, 10, 0) });
+    contains((await failure(() => hg.run(GRAPH, { ...given, x: [1, 2] }))).message, 'output y f32 [b, 2] is missing', 'numbers for b');
+    contains((await failure(() => hg.graph('.graph 1\n.input x f32 [4]\n.program p "a"\ny = launch p, x\n.output y\n', { programs: () => ({}) }))).message, 'Program', 'Object');
   },
 
   async 'tensors and operations'(hg) {

@@ -46,7 +46,14 @@ const answers = {
   '/cut.wasm': [200, 'application/wasm', wasm.subarray(0, wasm.length / 2)],
   '/empty.wasm': [200, 'application/wasm', Buffer.alloc(0)],
 };
+let finish;
 const server = createServer((request, response) => {
+  if (request.url === '/slow.wasm') {
+    response.writeHead(200, { 'content-type': 'application/wasm' });
+    response.write(wasm.subarray(0, 1000));
+    finish = () => response.end(wasm.subarray(1000));
+    return;
+  }
   const [status, type, body] = answers[request.url] ?? [404, 'text/plain', Buffer.from('no such file')];
   response.writeHead(status, { 'content-type': type, 'content-length': body.length });
   response.end(body);
@@ -74,6 +81,26 @@ await check('load: from an address, with progress', async () => {
   expect(told.length && told.at(-1)[0] === wasm.length && told.at(-1)[1] === wasm.length, JSON.stringify(told.slice(-2)));
   hg.close();
 });
+await check('load: bytes in a view, and what progress throws', async () => {
+  expect(await failure(() => load({ wasmUrl: `${at}/good.wasm`, progress: () => { throw new Error('mine'); } })) === 'mine', 'progress');
+  (await load({ bytes: new DataView(wasm.buffer, wasm.byteOffset, wasm.length) })).close();
+});
+await check('load: one of two who wait aborts, then both', async () => {
+  const [one, two] = [new AbortController(), new AbortController()];
+  const slow = { wasmUrl: `${at}/slow.wasm` };
+  const first = failure(() => load({ ...slow, signal: one.signal }));
+  const second = load({ signal: two.signal });
+  while (!finish) await new Promise((go) => setTimeout(go, 5));
+  one.abort(new Error('not I'));
+  expect(await first === 'not I', await first);
+  finish();
+  (await second).close();
+  const third = failure(() => load({ ...slow, signal: two.signal }));
+  await new Promise((go) => setTimeout(go, 50));
+  two.abort(new Error('nor I'));
+  expect(await third === 'nor I', await third);
+});
+server.closeAllConnections();
 server.close();
 
 const hg = await load();
@@ -143,6 +170,9 @@ await check('memory is the same after many runs and loads', async () => {
     fresh.close();
   }
   const steady = await load();
+  for (let size = 1000; size < 5e7; size *= 1.25) steady.backend().buffer('u8', Math.floor(size)).dispose();
+  const grown = steady.core.memory.buffer.byteLength;
+  expect(grown < 1.5e8, `${grown} bytes for one buffer at a time of at most 50 MB`);
   for (let k = 0; k < 20; k++) await steady.run(text, { x: new Float32Array(10000) });
   const before = steady.core.memory.buffer.byteLength;
   for (let k = 0; k < 1000; k++) await steady.run(text, { x: new Float32Array(10000) });

@@ -1,5 +1,5 @@
 // Backends and their buffers. Must not know: programs.
-import { HologramError, layout, values } from './core.js';
+import { HologramError, expectText, layout, values } from './core.js';
 import { Handle, makeToken, watch } from './handles.js';
 import { backendName } from './names.js';
 import { fromBytes, toBytes, typeOf, typeOfArray } from './types.js';
@@ -8,11 +8,12 @@ import { fromBytes, toBytes, typeOf, typeOfArray } from './types.js';
 export class Backend extends Handle {
   constructor(hg, native, settings) {
     const { core } = hg;
+    expectText(native, 'backend');
     const address = core.scope((scope) => {
       const config = scope.zeros(layout('hg_config').size);
       core.try('hg_config_init', config, layout('hg_config').size);
       for (const [field, value] of Object.entries({ ...settings, backend: native }))
-        core.set('hg_config', config, field, typeof value === 'string' && ['cache_dir', 'profile_file', 'log_file'].includes(field) ? scope.text(value).at : value);
+        scope.set('hg_config', config, field, value);
       const made = scope.zeros(4);
       core.try('hg_executor_create_from_config', config, made);
       return core.view.getUint32(made, true);
@@ -50,7 +51,7 @@ export class Backend extends Handle {
     }
     const found = typeOf(type);
     if (typeof data === 'number') return new Buffer(this, found, data);
-    const bytes = toBytes(found, data, 'buffer');
+    const bytes = this.core.stable(toBytes(found, data, 'buffer'));
     const made = new Buffer(this, found, bytes.length / found.bytes);
     made.writeBytes(bytes);
     return made;
@@ -112,7 +113,7 @@ export class Buffer {
 
   /** Writes all elements. */
   write(data) {
-    this.writeBytes(toBytes(typeOf(this.type), data, 'write'));
+    this.writeBytes(this.core.stable(toBytes(typeOf(this.type), data, 'write')));
   }
 
   /** A copy of all elements. */
@@ -162,9 +163,11 @@ export async function mayBegin(signal) {
 /** Waits for an event and frees it. signal: an AbortSignal that ends its work. */
 export async function finish(backend, event, signal) {
   const { core } = backend;
+  const token = makeToken(core, event, 'hg_event_destroy', [backend.token]);
   let cancelled = false;
   try {
     for (;;) {
+      if (!token.address) throw new HologramError(`the ${backend.constructor.name} was disposed before this was over`);
       const [status, done] = core.scope((scope) => {
         const over = scope.zeros(1);
         const found = core.call('hg_event_query', event, over);
@@ -185,6 +188,6 @@ export async function finish(backend, event, signal) {
       await turn();
     }
   } finally {
-    if (!core.dead && !backend.disposed) core.call('hg_event_destroy', event);
+    token.release();
   }
 }

@@ -1,5 +1,5 @@
 // Circuits over the arrays of 96 classes. Must not know: programs' parameters.
-import { HologramError, layout } from './core.js';
+import { HologramError, expectText, layout } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { Handle } from './handles.js';
 import { Program } from './program.js';
@@ -8,6 +8,8 @@ import { fromBytes, toBytes, typeOf } from './types.js';
 export class Circuit extends Handle {
   constructor(hg, text, { name = 'circuit', type = 'f32' } = {}) {
     const { core } = hg;
+    expectText(text, 'circuit');
+    expectText(name, 'name');
     const { size } = layout('hg_translated_program');
     const at = core.allocate(size);
     core.bytes.fill(0, at, at + size);
@@ -36,10 +38,10 @@ export class Circuit extends Handle {
   run(inputs, outputs, { elements = 0, backend = 'auto' } = {}) {
     const { core } = this;
     const type = typeOf(this.type);
-    const given = new Map(Object.entries(inputs).map(([cls, data]) => [Number(cls), toBytes(type, data, `class ${cls}`)]));
+    const given = new Map(Object.entries(inputs).map(([cls, data]) => [Number(cls), core.stable(toBytes(type, data, `class ${cls}`))]));
     const most = elements || Math.max(0, ...[...given.values()].map((bytes) => bytes.length / type.bytes));
     const classes = [...new Set([...given.keys(), ...outputs.map(Number)])].sort((a, b) => a - b);
-    for (const cls of classes) if (!(cls >= 0 && cls < 96)) throw new HologramError(`class ${cls}: a number below 96 is expected`);
+    for (const cls of classes) if (!(Number.isInteger(cls) && cls >= 0 && cls < 96)) throw new HologramError(`class ${cls}: a number below 96 is expected`);
     return core.scope((scope) => {
       const { size } = layout('hg_class_array');
       const rows = scope.zeros(size * Math.max(classes.length, 1));

@@ -4,7 +4,7 @@ import { functions, structures, values } from './interface.js';
 
 export { values };
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** What the library reports. `status` is its name of the kind; what does not apply is undefined. */
@@ -18,6 +18,50 @@ export class HologramError extends Error {
 
 /** The name of a status: HG_ERROR_ISA. */
 const statusNames = new Map(Object.entries(values).filter(([name]) => name === 'HG_OK' || name.startsWith('HG_ERROR_')).map(([name, value]) => [value, name]));
+
+// ---- what callers give ----
+
+/** What a value is, for messages. */
+export function kindOf(value) {
+  return value === null ? 'null' : typeof value === 'object' ? value.constructor?.name ?? 'object' : typeof value;
+}
+
+export function expectText(value, what) {
+  if (typeof value !== 'string') throw new HologramError(`${what}: a text is expected, not ${kindOf(value)}`);
+  return value;
+}
+
+/** The bytes of an ArrayBuffer or a view of one, where they are. */
+export function bytesOf(data, what, wanted = 'bytes') {
+  if (ArrayBuffer.isView(data)) {
+    try {
+      return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    } catch (error) {
+      throw new HologramError(`${what}: its memory is gone (${error.message}); a view() of a Buffer is to be used at once`, { cause: error });
+    }
+  }
+  if (!(data instanceof ArrayBuffer) && !(globalThis.SharedArrayBuffer && data instanceof SharedArrayBuffer))
+    throw new HologramError(`${what}: ${wanted} are expected, not ${kindOf(data)}`);
+  return new Uint8Array(data);
+}
+
+/** An object of options that has none but these. */
+export function expectOptions(options, known, what) {
+  if (options === null || typeof options !== 'object') throw new HologramError(`${what}: an object of options is expected, not ${kindOf(options)}`);
+  for (const name of Object.keys(options))
+    if (!known.includes(name)) throw new HologramError(`${what}: no option is called '${name}': there are ${known.join(', ')}`);
+}
+
+/** An integer of a form like u64, as BigInt. */
+export function expectInteger(form, value, what) {
+  if (typeof value !== 'bigint' && !Number.isInteger(value))
+    throw new HologramError(`${what}: an integer is expected, not ${typeof value === 'number' || typeof value === 'string' ? value : kindOf(value)}`);
+  const bits = Number(form.slice(1));
+  const number = BigInt(value);
+  if ((form[0] === 'i' ? BigInt.asIntN(bits, number) : BigInt.asUintN(bits, number)) !== number)
+    throw new HologramError(`${what}: ${value} is no ${bits}-bit ${form[0] === 'i' ? '' : 'unsigned '}integer`);
+  return number;
+}
 
 // ---- structures ----
 
@@ -68,9 +112,14 @@ export class Core {
   }
 
   allocate(size) {
-    const at = this.exports.hologram_allocate(size) >>> 0;
+    const at = size >= 0 && size < 2 ** 31 ? this.exports.hologram_allocate(size) >>> 0 : 0;
     if (!at) throw new HologramError(`out of memory: ${size} bytes`, { status: 'HG_ERROR_OUT_OF_MEMORY' });
     return at;
+  }
+
+  /** Bytes that stay where they are when memory grows: a copy of those that lie in it. */
+  stable(bytes) {
+    return bytes.buffer === this.memory.buffer ? bytes.slice() : bytes;
   }
 
   free(at) {
@@ -123,17 +172,16 @@ export class Core {
     }
   }
 
-  store(form, at, value) {
+  store(form, at, value, what = form) {
     const view = this.view;
     switch (form) {
-      case 'i8': case 'u8': case 'char': view.setUint8(at, value); break;
+      case 'i8': case 'u8': view.setUint8(at, Number(expectInteger(form, value, what))); break;
+      case 'char': view.setUint8(at, Number(expectInteger('u8', value, what))); break;
       case 'bool': view.setUint8(at, value ? 1 : 0); break;
-      case 'i16': case 'u16': view.setUint16(at, value, true); break;
-      case 'i32': case 'u32': case 'ptr': case 'text': view.setUint32(at, value ?? 0, true); break;
-      case 'i64': case 'u64':
-        if (typeof value !== 'bigint' && !Number.isInteger(value)) throw new HologramError(`an integer is expected, not ${value}`);
-        view.setBigUint64(at, BigInt.asUintN(64, BigInt(value)), true);
-        break;
+      case 'i16': case 'u16': view.setUint16(at, Number(expectInteger(form, value, what)), true); break;
+      case 'i32': case 'u32': view.setUint32(at, Number(expectInteger(form, value, what)), true); break;
+      case 'ptr': case 'text': view.setUint32(at, Number(expectInteger('u32', value ?? 0, what)), true); break;
+      case 'i64': case 'u64': view.setBigUint64(at, BigInt.asUintN(64, expectInteger(form, value, what)), true); break;
       case 'f32': view.setFloat32(at, value, true); break;
       case 'f64': view.setFloat64(at, value, true); break;
       default: for (const [field, one] of Object.entries(value)) this.set(form, at, field, one);
@@ -145,17 +193,15 @@ export class Core {
     if (!found) throw new HologramError(`${structure} has no field ${field}: it has ${[...layout(structure).fields.keys()].join(', ')}`);
     const { form, count, at: place, width } = found;
     if (form === 'char' && count) {
-      const bytes = encoder.encode(value);
+      const bytes = encoder.encode(expectText(value, field));
       if (bytes.length >= count) throw new HologramError(`${field}: at most ${count - 1} bytes are expected, not ${bytes.length}`);
       this.bytes.fill(0, at + place, at + place + count).set(bytes, at + place);
     } else if (count) {
-      Array.from(value).slice(0, count).forEach((one, i) => this.store(form, at + place + i * width, one));
+      const items = Array.from(value);
+      if (items.length > count) throw new HologramError(`${field}: at most ${count} numbers are expected, not ${items.length}`);
+      items.forEach((one, i) => this.store(form, at + place + i * width, one, field));
     } else {
-      try {
-        this.store(form, at + place, value);
-      } catch (error) {
-        throw new HologramError(`${field}: ${error.message}`, { cause: error });
-      }
+      this.store(form, at + place, value, field);
     }
   }
 
@@ -171,13 +217,18 @@ export class Core {
     const texts = [];
     try {
       const passed = args.map((value, i) => {
-        switch (signature[i + 1]) {
-          case 'l': case 'q': return BigInt.asUintN(64, BigInt(value));
+        const letter = signature[i + 1];
+        if (typeof value === 'number' && value >>> 0 === value && 'ipuSs'.includes(letter)) return value; // what nearly all are
+        const what = `${name}, argument ${i + 1}`;
+        switch (letter) {
+          case 'l': return expectInteger('i64', value, what);
+          case 'q': return expectInteger('u64', value, what);
+          case 'f': case 'd': return Number(value);
+          case 'b': return value ? 1 : 0;
           case 's':
-            if (typeof value !== 'string') return value ?? 0;
-            texts.push(this.copyText(value));
-            return texts.at(-1);
-          default: return typeof value === 'boolean' ? (value ? 1 : 0) : value ?? 0;
+            if (typeof value === 'string') return texts[texts.push(this.copyText(value)) - 1]; // falls through
+          case 'p': case 'S': return Number(expectInteger('u32', value ?? 0, what));
+          default: return Number(expectInteger(value < 0 ? 'i32' : 'u32', typeof value === 'boolean' ? Number(value) : value ?? 0, what));
         }
       });
       return this.result(signature[0], this.run(name, passed));
@@ -186,12 +237,11 @@ export class Core {
     }
   }
 
-  // A trap leaves the library as it was in the middle of something: nothing of it can be used any more.
+  // A trap, or too deep a recursion, leaves the library as it was in the middle of something: nothing of it can be used any more.
   run(name, passed) {
     try {
       return this.exports[name](...passed);
     } catch (error) {
-      if (!(error instanceof WebAssembly.RuntimeError) && !(error instanceof RangeError)) throw error;
       this.dead = `the library stopped in ${name} (${error.message}): close() and load() begin anew`;
       throw new HologramError(this.dead, { status: 'HG_ERROR_INTERNAL', cause: error });
     }
@@ -227,6 +277,7 @@ export class Core {
   /** A copy of a text with a NUL behind it, for free(). */
   copyText(text) {
     const bytes = encoder.encode(text);
+    if (bytes.includes(0)) throw new HologramError(`a text without NUL is expected, not ${JSON.stringify(text)}`);
     const at = this.allocate(bytes.length + 1);
     this.bytes.set(bytes, at);
     this.bytes[at + bytes.length] = 0;
@@ -262,7 +313,7 @@ export class Scope {
 
   /** A copy of the bytes of an ArrayBuffer or a view of one. */
   bytes(data) {
-    const source = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+    const source = this.core.stable(bytesOf(data, 'data'));
     const at = this.zeros(source.length);
     this.core.bytes.set(source, at);
     return at;
@@ -281,11 +332,14 @@ export class Scope {
     const { size, fields: known } = layout(name);
     const at = this.zeros(size);
     if (known.has('size')) this.core.set(name, at, 'size', size);
-    for (const [field, value] of Object.entries(fields)) {
-      const isText = known.get(field)?.form === 'text' && typeof value === 'string';
-      this.core.set(name, at, field, isText ? this.text(value).at : value);
-    }
+    for (const [field, value] of Object.entries(fields)) this.set(name, at, field, value);
     return at;
+  }
+
+  /** Sets a field, from what a caller gave: a text is copied. */
+  set(name, at, field, value) {
+    const isText = layout(name).fields.get(field)?.form === 'text';
+    this.core.set(name, at, field, isText && value != null ? this.text(expectText(value, field)).at : value);
   }
 
   /** Addresses, or elements of another form, one behind the other. */

@@ -1,18 +1,20 @@
 // Array graphs: bound to arrays by the names of their inputs and outputs. Must not know: programs' parameters.
-import { finish, mayBegin } from './backend.js';
-import { HologramError, values } from './core.js';
+import { Buffer, finish, mayBegin } from './backend.js';
+import { HologramError, expectInteger, expectOptions, expectText, kindOf, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
-import { solve } from './extents.js';
+import { count, solve } from './extents.js';
 import { Handle, makeToken } from './handles.js';
-import { Values, arrayOf, printed } from './program.js';
-import { typeOf, typeOfArray } from './types.js';
+import { Program, Values, arrayOf, printed } from './program.js';
+import { TYPES, typeOf, typeOfArray } from './types.js';
 
 export class Graph extends Handle {
-  #executables = new Map(); // token of a backend → token
+  #executables = new WeakMap(); // token of a backend → token
   busy = 0;
 
   constructor(hg, text, { name = 'program.graph', programs = null } = {}) {
     const { core } = hg;
+    expectText(text, 'graph');
+    expectText(name, 'name');
     const address = core.scope((scope) => {
       const made = scope.zeros(4);
       const source = scope.text(text);
@@ -20,6 +22,7 @@ export class Graph extends Handle {
       const number = programs && hg.answer((file, list, out) => {
         try {
           const program = programs(core.text(file));
+          if (!(program instanceof Program)) throw new HologramError(`programs('${core.text(file)}'): a Program is expected, not ${kindOf(program)}`);
           core.view.setUint32(out, core.call('hg_program_retain', program.address), true);
           return values.HG_OK;
         } catch (error) {
@@ -48,6 +51,10 @@ export class Graph extends Handle {
       if (found) this.inputs.set(found[1], { type: found[2], dims: found[3].split(',').map((dim) => dim.trim()).filter(Boolean) });
     }
     this.outputs = lines.flatMap((line) => /^\.output\s+(\w+)/.exec(line)?.[1] ?? []);
+    this.made = new Map(); // what its calls make
+    for (const line of lines)
+      for (const [, name, type, dims] of (line[0] === '.' ? '' : line.split(' = ')[0]).matchAll(/(\w+) (\w+) \[(.*?)\]/g))
+        if (TYPES.has(type)) this.made.set(name, { type, dims: dims.split(/,(?![^(]*\))/).map((dim) => dim.trim()).filter(Boolean) });
   }
 
   /** Its canonical text. */
@@ -70,9 +77,10 @@ export class Graph extends Handle {
     return found;
   }
 
-  /** Binds inputs, outputs (arrays of the right size) and numbers for symbols that no shape says. */
+  /** Binds inputs, and numbers for symbols that no shape says; outputs too, where an array or Buffer of their size is to be used. */
   bind(given = {}, options = {}) {
     const { core } = this;
+    expectOptions(options, ['backend', 'signal'], 'bind');
     const backend = this.hg.backend(options.backend);
     const held = new Values(backend);
     try {
@@ -80,22 +88,28 @@ export class Graph extends Handle {
       const shaped = [];
       for (const [name, value] of Object.entries(given)) {
         if (this.extents.includes(name)) {
-          numbers.set(name, Number(value));
+          numbers.set(name, Number(expectInteger('u64', value, name)));
           continue;
         }
         const input = this.inputs.get(name);
         if (!input && !this.outputs.includes(name))
           throw new HologramError(`no input, output or symbol of the graph is called '${name}': there are ` +
             [...this.inputs.keys(), ...this.outputs, ...this.extents].join(', '));
-        const { data, shape, length } = arrayOf(value);
-        const type = input ? typeOf(input.type) : typeOf(data?.type?.name ?? data?.type ?? typeOfArray(data)?.name);
-        held.array(name, type, data);
+        const { data, shape } = arrayOf(value);
+        const type = typeOf((input ?? this.made.get(name))?.type ?? data?.type ?? typeOfArray(data)?.name);
+        const length = held.array(name, type, data);
         if (input) shaped.push({ dims: input.dims, shape, length });
       }
-      for (const name of this.outputs)
-        if (given[name] === undefined)
-          throw new HologramError(`output ${name} is missing: give an array of its size, ${name}: new Float32Array(…)`);
       solve(shaped, numbers);
+      for (const name of this.outputs) {
+        if (given[name] !== undefined) continue;
+        const made = this.made.get(name);
+        const length = made && count(made.dims, numbers);
+        if (length === undefined)
+          throw new HologramError(`output ${name}${made ? ` ${made.type} [${made.dims.join(', ')}]` : ''} is missing: its size does not follow from what was ` +
+            `given; give numbers for ${this.extents.filter((symbol) => !numbers.has(symbol)).join(', ') || 'its extents'}, or an array of its size`);
+        held.array(name, typeOf(made.type), held.zeros(typeOf(made.type), length));
+      }
       for (const name of this.extents) if (numbers.has(name)) held.scalar(name, typeOf('u64'), numbers.get(name));
       const executable = this.#executable(backend);
       const address = core.scope((scope) => {
@@ -163,7 +177,8 @@ class GraphBinding extends Handle {
 
   /** Copies of its outputs. */
   results() {
-    return Object.fromEntries([...this.buffers].filter(([name]) => !this.graph.inputs.has(name)).map(([name, buffer]) => [name, buffer.read()]));
+    const made = [...this.buffers].filter(([name, buffer]) => !this.graph.inputs.has(name) && buffer instanceof Buffer);
+    return Object.fromEntries(made.map(([name, buffer]) => [name, buffer.read()]));
   }
 
   dispose() {

@@ -21,7 +21,13 @@ class Token {
   }
 }
 
-const collected = new FinalizationRegistry((token) => token.release());
+const collected = new FinalizationRegistry((token) => {
+  try {
+    token.release();
+  } catch (error) {
+    if (!token.core.dead) throw error; // who calls next is told
+  }
+});
 
 /** Of the library itself: everything belongs to it. */
 export function rootToken(core) {

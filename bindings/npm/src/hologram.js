@@ -1,7 +1,7 @@
 // The library as JavaScript has it: what load() gives.
 import { Backend } from './backend.js';
 import { Circuit } from './circuit.js';
-import { HologramError, values } from './core.js';
+import { HologramError, expectText, values } from './core.js';
 import { Graph } from './graph.js';
 import { DISPOSE, rootToken } from './handles.js';
 import { backendName, nativeName } from './names.js';
@@ -84,15 +84,16 @@ export class Hologram {
 
   /** Opens a backend of its own: "wasm", "auto". settings: fields of hg_config, { timeout_ms: 5000, deterministic: true }. */
   async open(name = 'auto', settings = {}) {
-    return new Backend(this, nativeName(name), settings);
+    return new Backend(this, nativeName(expectText(name, 'backend')), settings);
   }
 
   /** The one of that name that run() uses; a Backend is itself. */
   backend(name = 'auto') {
     if (name instanceof Backend) return name;
+    expectText(name, 'backend');
     let found = this.#backends.get(name);
     if (!found || found.disposed) {
-      found = name === 'auto' ? this.backend(this.backends()[0]) : new Backend(this, nativeName(name), {});
+      found = name === 'auto' ? this.backend(this.backends()[0] ?? 'wasm') : new Backend(this, nativeName(name), {});
       this.#backends.set(name, found);
     }
     return found;

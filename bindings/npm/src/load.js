@@ -1,6 +1,6 @@
 // Loading hologram.wasm: from an address, bytes or a compiled module, with an error for what can go wrong on the way that says where and
 // what to do. Must not know: how the host reads an address (index.js, node.js).
-import { Core, HologramError } from './core.js';
+import { Core, HologramError, bytesOf } from './core.js';
 import { Hologram } from './hologram.js';
 import { version } from './interface.js';
 
@@ -41,7 +41,7 @@ async function compile(bytes, where) {
 }
 
 /** What a server answered, as bytes; progress(loaded, total) is told while they come. */
-export async function readResponse(url, response, progress) {
+async function readResponse(url, response, { signal, progress }) {
   if (!response.ok)
     throw failed(`${url}: the server answered ${response.status} ${response.statusText}: put hologram.wasm there, or tell load() where it is: ` +
       'load({ wasmUrl })');
@@ -50,28 +50,33 @@ export async function readResponse(url, response, progress) {
     throw failed(`${url} is served as ${type}: the server must say Content-Type: application/wasm (is it a page that says "not found"?), ` +
       'or load() be given the bytes: load({ bytes })');
   const total = Number(response.headers.get('content-length')) || 0;
-  try {
-    if (!progress || !response.body) return new Uint8Array(await response.arrayBuffer());
-    const parts = [];
-    let loaded = 0;
-    for (const reader = response.body.getReader(); ;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      parts.push(value);
-      loaded += value.length;
-      progress(loaded, Math.max(total, loaded));
-    }
-    const bytes = new Uint8Array(loaded);
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return bytes;
-  } catch (error) {
-    if (error instanceof HologramError) throw error;
+  const early = (error) => {
+    signal?.throwIfAborted();
     throw failed(`${url}: the connection ended early (${error.message}): is the file cut off?`, error);
+  };
+  if (!progress || !response.body) return new Uint8Array(await response.arrayBuffer().catch(early));
+  const parts = [];
+  let loaded = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch(early);
+    if (done) break;
+    parts.push(value);
+    loaded += value.length;
+    try {
+      progress(loaded, Math.max(total, loaded));
+    } catch (error) {
+      reader.cancel().catch(() => {});
+      throw error;
+    }
   }
+  const bytes = new Uint8Array(loaded);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
 }
 
 /** fetch, with the address in its error. */
@@ -84,18 +89,18 @@ export async function fetchBytes(url, { signal, progress }) {
     throw failed(`${url}: cannot be fetched (${error.message}): is the server there, and does it allow this page (CORS, Content-Security-Policy ` +
       'connect-src)?', error);
   }
-  return readResponse(url, response, progress);
+  return readResponse(url, response, { signal, progress });
 }
 
 /** load() of a host. read(url, options) gives the bytes of an address; here: where hologram.wasm is unless somebody says otherwise. */
 export function makeLoad(here, read) {
-  let first = null; // the promise of what is loaded
+  let first = null; // what is loaded or loads: its promise, and how many calls wait that may be aborted
   let compiled = null; // of the package's own bytes, for a load() after close()
 
   async function moduleOf(options) {
     if (options.module) return options.module;
     const where = options.bytes ? 'load({ bytes })' : String(options.wasmUrl ?? here);
-    if (options.bytes) return compile(new Uint8Array(options.bytes), where);
+    if (options.bytes) return compile(bytesOf(options.bytes, 'bytes'), where);
     if (options.wasmUrl) return compile(await read(where, options), where);
     compiled ??= read(where, options).then((bytes) => compile(bytes, where));
     try {
@@ -124,12 +129,29 @@ export function makeLoad(here, read) {
     return new Hologram(core, module, callbacks, () => { first = null; });
   }
 
-  return function load(options = {}) {
+  /** Loading itself ends when all who wait for it have aborted. */
+  return async function load(options = {}) {
+    const { signal } = options;
+    signal?.throwIfAborted();
     if (!first) {
-      const mine = begin(options);
+      const control = new AbortController();
+      const mine = { control, waiting: 0, hologram: begin({ ...options, signal: control.signal }) };
       first = mine;
-      mine.catch(() => { if (first === mine) first = null; });
+      mine.hologram.catch(() => { if (first === mine) first = null; });
     }
-    return first;
+    const mine = first;
+    mine.waiting++;
+    if (!signal) return mine.hologram;
+    return new Promise((done, stop) => {
+      const leave = () => {
+        stop(signal.reason);
+        if (--mine.waiting) return;
+        mine.control.abort(signal.reason);
+        if (first === mine) first = null;
+      };
+      signal.addEventListener('abort', leave);
+      const over = () => signal.removeEventListener('abort', leave);
+      mine.hologram.finally(over).then(done, stop);
+    });
   };
 }

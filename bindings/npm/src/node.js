@@ -8,15 +8,16 @@ export { version } from './interface.js';
 
 async function read(url, options) {
   if (/^(https?|data|blob):/.test(url)) return fetchBytes(url, options);
+  let bytes;
   try {
-    const bytes = await readFile(url.startsWith('file:') ? new URL(url) : url, { signal: options.signal });
-    options.progress?.(bytes.length, bytes.length);
-    return bytes;
+    bytes = await readFile(url.startsWith('file:') ? new URL(url) : url, { signal: options.signal });
   } catch (error) {
     options.signal?.throwIfAborted();
     throw new HologramError(`${url}: cannot be read (${error.message}): is it beside the module? load({ wasmUrl }) names another place`,
       { status: 'HG_ERROR_IO', cause: error });
   }
+  options.progress?.(bytes.length, bytes.length);
+  return bytes;
 }
 
 /** Loads the library; a second call gives the first's. */

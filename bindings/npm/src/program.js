@@ -1,6 +1,6 @@
 // Programs, what they are bound to, and running them. Must not know: how elements look in JavaScript (types.js).
 import { Buffer, finish, mayBegin } from './backend.js';
-import { HologramError, values } from './core.js';
+import { HologramError, bytesOf, expectInteger, expectOptions, expectText, kindOf, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { count, solve } from './extents.js';
 import { Handle, makeToken } from './handles.js';
@@ -8,6 +8,7 @@ import { Tensor } from './tensor.js';
 import { storeElement, toBytes, typeOf } from './types.js';
 
 const KINDS = new Map([[values.HG_PARAM_SCALAR, 'scalar'], [values.HG_PARAM_BUFFER, 'buffer'], [values.HG_PARAM_POOL, 'pool']]);
+const OPTIONS = ['backend', 'lanes', 'grid', 'block', 'timeoutMs', 'maxSteps', 'signal'];
 const DIRECTIONS = [null, 'in', 'out', 'inout'];
 
 /** A text that a call makes, freed. */
@@ -28,7 +29,7 @@ function handleAt(core, at) {
 
 export class Program extends Handle {
   #params = null;
-  #executables = new Map(); // token of a backend → token
+  #executables = new WeakMap(); // token of a backend → token
   busy = 0; // runs that are under way
 
   constructor(hg, address) {
@@ -38,14 +39,17 @@ export class Program extends Handle {
 
   static assemble(hg, text, { defines = {}, program = null, name = 'program.atlas', resolve = null } = {}) {
     const { core } = hg;
+    expectText(text, 'assemble');
+    expectText(name, 'name');
     return core.scope((scope) => {
       const words = Object.entries(defines).map(([key, value]) => scope.text(`${key}=${value}`).at);
       let trouble = null;
       const number = resolve && hg.answer((from, wanted, out) => {
         try {
-          const found = resolve(core.text(wanted), core.text(from));
-          const data = typeof found === 'string' ? new TextEncoder().encode(found) : new Uint8Array(found);
-          core.set('hg_source', out, 'name', scope.text(core.text(wanted)).at);
+          const file = core.text(wanted);
+          const found = resolve(file, core.text(from));
+          const data = typeof found === 'string' ? new TextEncoder().encode(found) : bytesOf(found, `resolve('${file}')`, 'a text or bytes');
+          core.set('hg_source', out, 'name', scope.text(file).at);
           core.set('hg_source', out, 'bytes', scope.bytes(data));
           core.set('hg_source', out, 'length', data.length);
           return values.HG_OK;
@@ -73,7 +77,7 @@ export class Program extends Handle {
     const { core } = hg;
     return core.scope((scope) => {
       const made = scope.zeros(4);
-      const at = scope.bytes(bytes);
+      const at = scope.bytes(bytesOf(bytes, 'decode'));
       withDiagnostics(core, 'program.atlasb', '', (list) => core.call('hg_program_decode', at, bytes.byteLength, list, made));
       return new Program(hg, handleAt(core, made));
     });
@@ -94,7 +98,7 @@ export class Program extends Handle {
   static named(hg, name) {
     return hg.core.scope((scope) => {
       const made = scope.zeros(4);
-      hg.core.try('hg_kernel_by_name', name, made);
+      hg.core.try('hg_kernel_by_name', expectText(name, 'kernel'), made);
       return new Program(hg, handleAt(hg.core, made));
     });
   }
@@ -126,6 +130,17 @@ export class Program extends Handle {
         dims: kind === 'buffer' && p.rank <= 8 ? p.dims.slice(0, p.rank) : null, default: p.default_text });
     }));
     return this.#params;
+  }
+
+  /** What it says of itself: { lanes, grid, block, instructions, shared_bytes, private_bytes, relaxed, … } */
+  describe() {
+    const { core } = this;
+    return core.scope((scope) => {
+      const at = scope.structure('hg_program_description');
+      core.try('hg_program_describe', this.address, at);
+      const { lanes_count: lanes, grid_count: grid, ...said } = core.read('hg_program_description', at);
+      return { ...said, lanes: said.lanes.slice(0, lanes), grid: said.grid.slice(0, grid) };
+    });
   }
 
   /** Its canonical text. */
@@ -163,7 +178,7 @@ export class Program extends Handle {
   /** What a target makes of it: 'wgsl', 'opencl', 'spirv', 'kir', …; text, or bytes of a binary target. */
   emit(target, options = {}) {
     const { core } = this;
-    const bytes = this.#bytes('hg_program_emit', target, (scope) => scope.structure('hg_emit_options', options));
+    const bytes = this.#bytes('hg_program_emit', expectText(target, 'emit'), (scope) => scope.structure('hg_emit_options', options));
     for (let i = 0, at; (at = core.call('hg_emit_target_get', i)); i++)
       if (core.get('hg_emit_target', at, 'name') === target && core.get('hg_emit_target', at, 'binary')) return bytes;
     return new TextDecoder().decode(bytes);
@@ -209,17 +224,22 @@ export class Program extends Handle {
   }
 }
 
-function launchOf(scope, { lanes, grid, block, timeoutMs = 0, maxSteps = 0 }) {
+function launchOf(scope, options) {
+  const { lanes, grid, block, timeoutMs = 0, maxSteps = 0 } = options;
   if (lanes === undefined && !grid && !block && !timeoutMs && !maxSteps) return 0;
   if (lanes !== undefined && (grid || block)) throw new HologramError('lanes and grid or block: one of both says how many lanes run');
   const { core } = scope;
-  const three = (value) => [...(Array.isArray(value) ? value : [value ?? 1]), 1, 1].slice(0, 3);
-  const at = scope.structure('hg_launch', { timeout_ms: timeoutMs, max_steps: maxSteps });
+  const three = (value, what) => {
+    const all = Array.isArray(value) || ArrayBuffer.isView(value) ? Array.from(value) : [value ?? 1];
+    if (all.length > 3) throw new HologramError(`${what}: at most 3 numbers are expected, not ${all.length}`);
+    return [...all, 1, 1].slice(0, 3);
+  };
+  const at = scope.structure('hg_launch', { timeout_ms: expectInteger('u64', timeoutMs, 'timeoutMs'), max_steps: expectInteger('u64', maxSteps, 'maxSteps') });
   if (lanes !== undefined) {
-    core.call('hg_launch_set_linear', at, lanes);
+    core.call('hg_launch_set_linear', at, expectInteger('u64', lanes, 'lanes'));
   } else if (grid || block) {
-    core.set('hg_launch', at, 'grid', three(grid));
-    core.set('hg_launch', at, 'block', three(block));
+    core.set('hg_launch', at, 'grid', three(grid, 'grid'));
+    core.set('hg_launch', at, 'block', three(block, 'block'));
   } else {
     core.set('hg_launch', at, 'extents', values.HG_EXTENTS_PROGRAM);
   }
@@ -233,7 +253,7 @@ export class Values {
     this.core = backend.core;
     this.address = this.core.call('hg_params_create');
     if (!this.address) throw new HologramError('out of memory', { status: 'HG_ERROR_OUT_OF_MEMORY' });
-    this.buffers = new Map(); // name → Buffer
+    this.buffers = new Map(); // name → Buffer or Tensor: alive as long as they are bound
     this.own = [];
   }
 
@@ -249,25 +269,21 @@ export class Values {
     this.core.scope((scope) => this.core.try('hg_params_set_scalar', this.address, name, type.code, scope.bytes(bytes)));
   }
 
-  /** A Buffer as it is; of elements one of the values' own. */
+  /** A Buffer or Tensor as it is; of elements a Buffer of the values' own. Gives the number of elements. */
   array(name, type, data) {
     let buffer = data;
-    if (data instanceof Tensor) {
-      this.#set(name, data.bufferHandle());
-      return;
-    }
-    if (!(data instanceof Buffer)) {
-      const bytes = toBytes(type, data, name);
-      buffer = this.zeros(type, bytes.length / type.bytes, name);
-      if (!Number.isInteger(buffer.length)) throw new HologramError(`${name}: ${bytes.length} bytes are no whole number of ${type.name}`);
+    if (!(data instanceof Buffer) && !(data instanceof Tensor)) {
+      const bytes = this.core.stable(toBytes(type, data, name));
+      buffer = this.zeros(type, bytes.length / type.bytes);
       buffer.writeBytes(bytes);
     } else if (buffer.type !== type.name) {
-      throw new HologramError(`${name}: a buffer of ${type.name} is expected, not of ${buffer.type}`);
+      throw new HologramError(`${name}: a ${kindOf(buffer)} of ${type.name} is expected, not of ${buffer.type}`);
     } else if (buffer.backend !== this.backend) {
-      throw new HologramError(`${name}: the buffer lies on another backend than the program runs on`);
+      throw new HologramError(`${name}: the ${kindOf(buffer)} lies on another backend than the program runs on`);
     }
     this.buffers.set(name, buffer);
-    this.#set(name, buffer.handle);
+    this.#set(name, data instanceof Tensor ? data.bufferHandle() : buffer.handle);
+    return buffer.length;
   }
 
   zeros(type, length) {
@@ -296,12 +312,13 @@ export function arrayOf(value) {
   const shaped = value && typeof value === 'object' && 'data' in value && !(value instanceof Buffer) && !(value instanceof Tensor);
   const data = shaped ? value.data : value;
   const shape = shaped ? value.shape : value instanceof Tensor ? value.shape : undefined;
-  return { data, shape, length: data?.length ?? data?.byteLength };
+  return { data, shape };
 }
 
 export class Binding extends Handle {
   constructor(program, given, options) {
     const { hg, core } = program;
+    expectOptions(options, OPTIONS, 'bind');
     const backend = hg.backend(options.backend);
     const held = new Values(backend);
     try {
@@ -312,13 +329,14 @@ export class Binding extends Handle {
       const shaped = [];
       for (const p of program.params) {
         const value = given[p.name];
-        if (value === undefined) continue;
-        if (p.kind === 'scalar') {
+        if (value === undefined) {
+          if (p.kind === 'scalar' && /^\d+$/.test(p.default)) numbers.set(p.name, Number(p.default));
+        } else if (p.kind === 'scalar') {
           held.scalar(p.name, typeOf(p.type), value);
           numbers.set(p.name, Number(value));
         } else if (p.kind === 'buffer') {
-          const { data, shape, length } = arrayOf(value);
-          held.array(p.name, typeOf(p.type), data);
+          const { data, shape } = arrayOf(value);
+          const length = held.array(p.name, typeOf(p.type), data);
           if (p.dims) shaped.push({ dims: p.dims, shape, length });
         } else {
           throw new HologramError(`${p.name}: pools are the launch's own`);
@@ -376,7 +394,7 @@ export class Binding extends Handle {
     for (const p of this.program.params)
       if (p.direction === 'out' || p.direction === 'inout') {
         const buffer = this.buffers.get(p.name);
-        if (buffer) found[p.name] = buffer.read();
+        if (buffer instanceof Buffer) found[p.name] = buffer.read();
       }
     return found;
   }

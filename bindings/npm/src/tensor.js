@@ -1,5 +1,5 @@
 // Tensors and operations on them. Must not know: programs.
-import { HologramError, values } from './core.js';
+import { HologramError, expectOptions, values } from './core.js';
 import { Handle } from './handles.js';
 import { operations } from './interface.js';
 import { fromBytes, toBytes, typeOf, typeOfArray } from './types.js';
@@ -18,12 +18,19 @@ function elementOf(name) {
   return { name: type.name, code: type.code, bytes: type.bytes, each: 1, of: type.name };
 }
 
-/** [shape, elements] of nested arrays. */
+/** [shape, elements] of nested arrays, whose rows may be typed arrays. */
 function flatten(data) {
+  const isRow = (value) => Array.isArray(value) || ArrayBuffer.isView(value);
   const shape = [];
-  for (let level = data; Array.isArray(level); level = level[0]) shape.push(level.length);
-  const flat = data.flat(Math.max(shape.length - 1, 0));
-  if (flat.length !== shape.reduce((a, b) => a * b, 1)) throw new HologramError(`tensor: rows of different lengths, [${shape.join(', ')}] is expected`);
+  for (let level = data; isRow(level); level = level[0]) shape.push(level.length);
+  let flat = data;
+  for (const [axis, length] of shape.entries()) {
+    const last = axis === shape.length - 1;
+    if (axis && flat.some((row) => !isRow(row) || row.length !== length))
+      throw new HologramError(`tensor: rows of different lengths, [${shape.join(', ')}] is expected`);
+    if (axis) flat = flat.flatMap((row) => Array.from(row));
+    if (last && flat.some(isRow)) throw new HologramError(`tensor: numbers are expected at depth ${shape.length}, not rows`);
+  }
   return [shape, flat];
 }
 
@@ -40,8 +47,9 @@ export class Tensor extends Handle {
     const [found, elements] = Array.isArray(data) ? flatten(data) : typeof data === 'number' || typeof data === 'bigint' ? [[], [data]] : [null, data];
     if (elements == null) throw new HologramError(`tensor: elements are expected, not ${elements}`);
     const element = elementOf(type ?? typeOfArray(elements)?.name ?? (typeof elements[0] === 'bigint' ? 'i64' : 'f32'));
-    const bytes = toBytes(typeOf(element.of), elements, 'tensor');
+    const bytes = core.stable(toBytes(typeOf(element.of), elements, 'tensor'));
     const count = bytes.length / element.bytes;
+    if (!Number.isInteger(count)) throw new HologramError(`tensor: pairs of numbers are expected for ${element.name}, not ${count * element.each} numbers`);
     const extents = shape ?? found ?? [count];
     return core.scope((scope) => {
       const out = scope.zeros(4);
@@ -88,6 +96,7 @@ export class Tensor extends Handle {
   /** The handle of the buffer that its elements are in, for programs. */
   bufferHandle() {
     const { core } = this;
+    if (!core.call('hg_tensor_is_contiguous', this.address)) throw new HologramError('a view whose elements do not lie one behind the other: contiguous() of it copies');
     return core.scope((scope) => {
       const buffer = scope.structure('hg_buffer');
       const offset = scope.zeros(8);
@@ -107,7 +116,7 @@ export class Tensor extends Handle {
 
   /** Another shape of as many elements; one extent may be -1. */
   reshape(shape) {
-    return this.#view('hg_tensor_reshape', (scope) => scope.array('u64', shape), shape.length);
+    return this.#view('hg_tensor_reshape', (scope) => scope.array('i64', shape), shape.length);
   }
 
   /** Axis i is axis order[i]. */
@@ -143,6 +152,8 @@ export class Tensor extends Handle {
   }
 }
 
+const OPTIONS = ['axes', 'keepdims', 'flag', 'type', 'sizes', 'numbers', 'backend'];
+
 /**
  * hg.ops: every operation of docs/reference/tensor-operations.md by its name, with tensors, then options: { axes, keepdims, flag, type,
  * sizes, numbers }. Gives a tensor, or an array of them.
@@ -154,12 +165,13 @@ export function makeOperations(hg) {
     ops[name] = (...args) => {
       const options = args.length && !(args.at(-1) instanceof Tensor) ? args.pop() : {};
       for (const one of args) if (!(one instanceof Tensor)) throw new HologramError(`${name}: tensors are expected, then an object of options`);
+      expectOptions(options, OPTIONS, name);
       const backend = args[0]?.backend ?? hg.backend(options.backend);
       return core.scope((scope) => {
         const { axes, sizes, numbers = [], type, keepdims = false, flag = false } = options;
         const at = scope.structure('hg_ops_options', { type: type ? elementOf(type).code : values.HG_TYPE_COUNT, keepdims, flag,
           axes: axes ? scope.array('i64', axes) : 0, axis_count: axes?.length ?? 0, sizes: sizes ? scope.array('u64', sizes) : 0,
-          size_count: sizes?.length ?? 0, numbers: [0, 0, 0, 0].map((zero, i) => numbers[i] ?? zero) });
+          size_count: sizes?.length ?? 0, numbers });
         const out = scope.zeros(4 * results);
         core.try('hg_ops_call', backend.address, values[`HG_OPS_${name.toUpperCase()}`], scope.array('ptr', args.map((one) => one.address)),
           args.length, at, out, results);

@@ -1,6 +1,6 @@
 // Elements of the 24 types as JavaScript has them: typed arrays where there is one, else arrays of BigInt for wide integers and
 // Uint16Array for the bits of halves. Must not know: memory, programs.
-import { HologramError, values } from './core.js';
+import { HologramError, bytesOf, kindOf, values } from './core.js';
 
 const Float16 = globalThis.Float16Array ?? Uint16Array;
 const OWN = { f16: Float16, bf16: Uint16Array, f32: Float32Array, f64: Float64Array, i8: Int8Array, i16: Int16Array, i32: Int32Array,
@@ -79,6 +79,8 @@ function integer(type, value) {
 
 /** Writes one number or BigInt as an element. */
 export function storeElement(type, value, bytes, at) {
+  if (typeof value === 'boolean') value = Number(value);
+  if (typeof value !== 'number' && typeof value !== 'bigint') throw new HologramError(`${type.name}: a number is expected, not ${kindOf(value)}`);
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, type.bytes);
   if (type.kind === 'float') {
     const number = Number(value);
@@ -99,16 +101,21 @@ function loadInteger(type, bytes, at) {
 
 /** Elements of a type as bytes: of a typed array of that type, an array of numbers or BigInts, or bits of halves in a Uint16Array. */
 export function toBytes(type, data, what) {
-  if (data instanceof ArrayBuffer) data = new Uint8Array(data);
+  const wanted = `${what}: elements of ${type.name} are expected, as ${type.array ? type.array.name : 'an array of BigInt'}`;
+  if (Object.prototype.toString.call(data).endsWith('ArrayBuffer]')) {
+    const bytes = bytesOf(data, what);
+    if (bytes.length % type.bytes) throw new HologramError(`${what}: ${bytes.length} bytes are no whole number of ${type.name}`);
+    return bytes;
+  }
   if (ArrayBuffer.isView(data)) {
     const fits = type.array && data instanceof type.array || type.name in HALVES && data instanceof Uint16Array ||
       type.name === 'u8' && data instanceof Uint8ClampedArray;
     if (!fits)
-      throw new HologramError(`${what}: elements of ${type.name} are expected, as ${type.array ? type.array.name : 'an array of BigInt'}, not ${data.constructor.name}`);
-    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      throw new HologramError(`${wanted}, not ${kindOf(data)}`);
+    return bytesOf(data, what);
   }
   if (data == null || typeof data[Symbol.iterator] !== 'function' || typeof data === 'string')
-    throw new HologramError(`${what}: elements of ${type.name} are expected, as ${type.array ? type.array.name : 'an array of BigInt'}, not ${data === null ? 'null' : typeof data}`);
+    throw new HologramError(`${wanted}, not ${kindOf(data)}`);
   const items = Array.from(data);
   const bytes = new Uint8Array(items.length * type.bytes);
   items.forEach((item, i) => storeElement(type, item, bytes, i * type.bytes));

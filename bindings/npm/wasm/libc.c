@@ -117,14 +117,16 @@ char *getenv(const char *name) {
     return NULL;
 }
 
-/* ---- memory: lists of free blocks by size class, four classes a doubling; fresh blocks from the
- * end of linear memory ---- */
+/* ---- memory: blocks one behind the other, between two of size 0 that are never free. A block that
+ * is freed is joined with free neighbours; free blocks are in lists by size class, four classes a
+ * doubling. ---- */
 
-enum { PAGE = 65536, HEADER = 16, CLASSES = 128 };
+enum { PAGE = 65536, HEADER = 16, FREE = 1, CLASSES = 128, TRIES = 32 };
 typedef struct block {
-    size_t size;
-    struct block *next;
-} block; /* size: class size, without the header */
+    size_t size;   /* of its memory, a multiple of 16; FREE is added while it is free */
+    size_t before; /* the size of the block before it */
+    struct block *next, *previous; /* while it is free; may lie in its memory */
+} block;
 #if defined(__wasm__)
 extern unsigned char __heap_base;
 static uintptr_t heap_start(void) { return (uintptr_t)&__heap_base; }
@@ -136,55 +138,108 @@ static uintptr_t heap_end(void);
 static bool grow(size_t pages);
 #endif
 static block *free_blocks[CLASSES];
-static uintptr_t fresh, limit;
+static block *last_block; /* the one at the end of memory; NULL: nothing was asked for yet */
 
-/* The class of a size, and the size of the class: 16, 32, 48, 64, 80, 96, 112, 128, 160, ... */
-static unsigned class_of(size_t size, size_t *rounded) {
-    unsigned doubling = 4;
-    size = size < 16 ? 16 : (size + 15) & ~(size_t)15;
-    while (doubling < 30 && (size_t)2 << doubling < size) doubling++;
-    size_t base = (size_t)1 << doubling, step = base / 4;
-    size_t steps = size <= base ? 0 : (size - base + step - 1) / step;
-    *rounded = base + steps * step;
-    return (doubling - 4) * 4 + (unsigned)steps;
+static block *block_at(uintptr_t at) { return (block *)at; }
+static block *block_after(block *b) { return block_at((uintptr_t)b + HEADER + b->size); }
+
+/* 1, 2, 3 units of 16 bytes; from 4 on the highest bit and the two below it. */
+static unsigned class_of(size_t size) {
+    uint32_t units = (uint32_t)(size / 16), top = 31 - (uint32_t)__builtin_clz(units);
+    return units < 4 ? units : top * 4 + ((units >> (top - 2)) & 3);
 }
 
-static block *take_fresh(size_t size) {
-    if (!fresh) {
-        fresh = (heap_start() + 15) & ~(uintptr_t)15;
-        limit = heap_end();
+static void unlink_block(block *b) {
+    b->size -= FREE;
+    if (b->next) b->next->previous = b->previous;
+    if (b->previous)
+        b->previous->next = b->next;
+    else
+        free_blocks[class_of(b->size)] = b->next;
+}
+
+/* Makes a block free that was not. */
+static void release(block *b) {
+    block *after = block_after(b), *before = block_at((uintptr_t)b - HEADER - b->before);
+    if (after->size & FREE) {
+        unlink_block(after);
+        b->size += HEADER + after->size;
     }
-    size_t need = size + HEADER;
-    if (need > limit - fresh) {
-        size_t pages = (need - (limit - fresh) + PAGE - 1) / PAGE;
-        if (!grow(pages)) return NULL;
-        limit += pages * PAGE;
+    if (before->size & FREE) {
+        unlink_block(before);
+        before->size += HEADER + b->size;
+        b = before;
     }
-    block *b = (block *)fresh;
-    fresh += need;
-    b->size = size;
+    block_after(b)->before = b->size;
+    block **list = &free_blocks[class_of(b->size)];
+    b->previous = NULL;
+    b->next = *list;
+    if (*list) (*list)->previous = b;
+    *list = b;
+    b->size += FREE;
+}
+
+static bool first_pages(void) {
+    block *first = block_at((heap_start() + 15) & ~(uintptr_t)15);
+    if (!grow(1)) return false;
+    *first = (block){0};
+    block *all = block_after(first);
+    last_block = block_at(heap_end() - HEADER);
+    all->size = (size_t)((uintptr_t)last_block - (uintptr_t)all - HEADER);
+    all->before = 0;
+    last_block->size = 0;
+    release(all);
+    return true;
+}
+
+/* Memory becomes larger, by an eighth where there is room for it: each time costs the host much. */
+static bool more_pages(size_t size) {
+    block *before = block_at((uintptr_t)last_block - HEADER - last_block->before);
+    size_t have = before->size & FREE ? before->size - FREE : 0,
+           missing = have >= size ? 1
+                     : have       ? size - have
+                                  : size + HEADER,
+           pages = (missing + PAGE - 1) / PAGE,
+           eighth = (size_t)((uintptr_t)last_block - heap_start()) / PAGE / 8;
+    if (eighth > pages && grow(eighth))
+        pages = eighth;
+    else if (!grow(pages))
+        return false;
+    block *fresh = last_block;
+    last_block = block_at((uintptr_t)fresh + pages * PAGE);
+    fresh->size = pages * PAGE - HEADER;
+    last_block->size = 0;
+    release(fresh);
+    return true;
+}
+
+static block *find(size_t size) {
+    unsigned class = class_of(size);
+    block *b = free_blocks[class];
+    for (int i = 0; b && b->size < size; i++) b = i < TRIES ? b->next : NULL;
+    while (!b && ++class < CLASSES) b = free_blocks[class];
     return b;
 }
 
 void *malloc(size_t size) {
-    size_t rounded;
-    if (size > (size_t)1 << 30) return NULL;
-    unsigned class = class_of(size, &rounded);
-    block *b = free_blocks[class];
-    if (b)
-        free_blocks[class] = b->next;
-    else
-        b = take_fresh(rounded);
-    return b ? (unsigned char *)b + HEADER : NULL;
+    if (size >= (size_t)1 << 31 || (!last_block && !first_pages())) return NULL;
+    size = size < 16 ? 16 : (size + 15) & ~(size_t)15;
+    block *b = find(size);
+    if (!b && (!more_pages(size) || !(b = find(size)))) return NULL;
+    unlink_block(b);
+    size_t rest = b->size - size;
+    if (rest >= HEADER + 16) {
+        b->size = size;
+        block *second = block_after(b);
+        second->size = rest - HEADER;
+        second->before = size;
+        release(second);
+    }
+    return (unsigned char *)b + HEADER;
 }
 
 void free(void *memory) {
-    size_t rounded;
-    if (!memory) return;
-    block *b = (block *)((unsigned char *)memory - HEADER);
-    unsigned class = class_of(b->size, &rounded);
-    b->next = free_blocks[class];
-    free_blocks[class] = b;
+    if (memory) release(block_at((uintptr_t)memory - HEADER));
 }
 
 void *calloc(size_t count, size_t size) {
@@ -196,7 +251,7 @@ void *calloc(size_t count, size_t size) {
 
 void *realloc(void *memory, size_t size) {
     if (!memory) return malloc(size);
-    size_t old = ((block *)((unsigned char *)memory - HEADER))->size;
+    size_t old = block_at((uintptr_t)memory - HEADER)->size;
     if (size <= old && size >= old / 2) return memory;
     void *moved = malloc(size);
     if (!moved) return NULL;
@@ -314,6 +369,87 @@ static const char *read_spec(const char *at, spec *s, va_list *arguments) {
     }
 }
 
+enum { LIMB = 1000000000, LIMBS = 90 }; /* 2^-1074 has 751 digits, 2^53 2^-1074 767 */
+
+/* The digits of a positive number without zeros in front, all of them; gives where the point is. */
+static int all_digits(double x, char digits[LIMBS * 9]) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int field = (int)(bits >> 52 & 0x7FF), exponent = (field ? field : 1) - 1075, skip = 0;
+    uint64_t mantissa = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)(field > 0) << 52;
+    uint32_t limbs[LIMBS] = {(uint32_t)(mantissa % LIMB), (uint32_t)(mantissa / LIMB)};
+    int count = 2, left = exponent < 0 ? -exponent : exponent;
+    /* 2^-n is 5^n / 10^n. */
+    for (int step; left > 0; left -= step) {
+        uint32_t factor = 1, carry = 0;
+        for (step = 0; step < left && step < 12; step++) factor *= exponent < 0 ? 5u : 2u;
+        for (int i = 0; i < count; i++) {
+            uint64_t product = (uint64_t)limbs[i] * factor + carry;
+            limbs[i] = (uint32_t)(product % LIMB);
+            carry = (uint32_t)(product / LIMB);
+        }
+        if (carry) limbs[count++] = carry;
+    }
+    for (int i = 0; i < count; i++)
+        for (int k = 9, at = (count - i) * 9; k-- > 0; limbs[i] /= 10)
+            digits[--at] = (char)('0' + limbs[i] % 10);
+    while (digits[skip] == '0') skip++;
+    memmove(digits, digits + skip, (size_t)(count * 9 - skip));
+    memset(digits + count * 9 - skip, '0', (size_t)skip);
+    return count * 9 - skip + (exponent < 0 ? exponent : 0);
+}
+
+/* Rounded to so many digits, ties to even; where the point is moves when all are nines. */
+static int round_digits(char digits[LIMBS * 9], int keep, int point) {
+    if (keep < 0) memset(digits, '0', LIMBS * 9);
+    if (keep < 0 || keep >= LIMBS * 9) return point;
+    char *at = digits + keep;
+    bool up = *at > '5', odd = keep > 0 && (at[-1] & 1);
+    for (int i = keep + 1; *at == '5' && !up && i < LIMBS * 9; i++) up = digits[i] > '0';
+    up = up || (*at == '5' && odd);
+    memset(at, '0', (size_t)(LIMBS * 9 - keep));
+    if (!up) return point;
+    while (at > digits && at[-1] == '9') *--at = '0';
+    if (at > digits)
+        at[-1]++;
+    else
+        digits[0] = '1', point++;
+    return point;
+}
+
+/* %f and %g, exact however many digits; more than 100 behind the point are not printed. */
+static void put_real(printer *p, const spec *s, double x, bool general) {
+    char digits[LIMBS * 9], body[512];
+    const char *prefix = signbit(x) ? "-" : s->plus ? "+" : s->space ? " " : "";
+    size_t n = 0, zeros = 0;
+    if (!isfinite(x)) {
+        put_padded(p, s, prefix, isnan(x) ? "nan" : "inf", 3, 0);
+        return;
+    }
+    int places = s->precision < 0 ? 6 : s->precision > 100 ? 100 : s->precision, point = 1;
+    memset(digits, '0', sizeof digits);
+    if (x != 0) point = all_digits(x < 0 ? -x : x, digits);
+    if (general && places == 0) places = 1;
+    point = round_digits(digits, general ? places : point + places, point);
+    int exponent = point - 1;
+    bool powers = general && (exponent < -4 || exponent >= places);
+    if (general) {
+        while (places > 1 && digits[places - 1] == '0' && !s->alternate) places--;
+        places = powers ? places - 1 : places > point ? places - point : 0;
+    }
+    int whole = powers ? 1 : point;
+    if (whole <= 0) body[n++] = '0';
+    for (int i = 0; i < whole; i++) body[n++] = digits[i];
+    if (places) body[n++] = '.';
+    for (int i = whole; i < whole + places; i++) body[n++] = i < 0 ? '0' : digits[i];
+    if (powers)
+        n += (size_t)snprintf(body + n, sizeof body - n, "e%c%02d", exponent < 0 ? '-' : '+',
+                              exponent < 0 ? -exponent : exponent);
+    if (s->zero && !s->left && s->width > 0 && (size_t)s->width > n + strlen(prefix))
+        zeros = (size_t)s->width - n - strlen(prefix);
+    put_padded(p, s, prefix, body, n, zeros);
+}
+
 /* One conversion; false when it is none of ours. long, size_t and pointers have 32 bits. */
 static bool convert(printer *p, char conversion, const spec *s, va_list *arguments) {
     switch (conversion) {
@@ -343,6 +479,8 @@ static bool convert(printer *p, char conversion, const spec *s, va_list *argumen
     case 'p': put_number(p, s, (uintptr_t)va_arg(*arguments, void *), 16, false, "0x"); return true;
     case 'c': put_padded(p, s, "", &(char){(char)va_arg(*arguments, int)}, 1, 0); return true;
     case '%': put(p, '%'); return true;
+    case 'f':
+    case 'g': put_real(p, s, va_arg(*arguments, double), conversion == 'g'); return true;
     case 's': {
         const char *text = va_arg(*arguments, const char *),
                    *end = s->precision < 0 ? NULL : memchr(text, 0, (size_t)s->precision);

@@ -90,7 +90,7 @@ char *shim_strrchr(const char *text, int c), *shim_strcpy(char *to, const char *
 
 /* ---- linear memory ---- */
 
-static unsigned char linear[1 << 22];
+static _Alignas(16) unsigned char linear[1 << 22];
 static size_t linear_pages = 2;
 static uintptr_t heap_start(void) { return (uintptr_t)linear + 8; }
 static uintptr_t heap_end(void) { return (uintptr_t)linear + linear_pages * PAGE; }
@@ -195,6 +195,15 @@ static void test_printing(void) {
     SAME_TEXT("%s|%10s|%-10s|%.2s|%.*s", "ab", "cd", "ef", "ghi", 1, "xyz");
     SAME_TEXT("%c%%%02u %lld %lld", 'a', 7u, -5ll, -9223372036854775807ll - 1);
     SAME_TEXT("%.3d|%8.3d|%.0d|%*d|%-*d|", 5, 5, 0, 6, 7, 4, 8);
+    SAME_TEXT("%g %.0f %.17g %f|%+.*g|%08.2f|%-9g|%9g|% g", 1.5, 2.5, 0.1, 1e-7, 3, -7.25, -2.345,
+              1e5, 1e6, INFINITY);
+    SAME_TEXT("%.17g %.1f %.0f %g %.3f", 5e-324, 0.05, 0.5, 999999.5, 1e22);
+    for (int i = 0; i < 4000; i++) {
+        double value = i % 2 ? any_double() : (double)(int64_t)(next_random() >> 20) / 1024;
+        int digits = (int)(next_random() % 20);
+        SAME_TEXT("%.*g", digits, value);
+        if (fabs(value) < 1e60) SAME_TEXT("%.*f", digits, value);
+    }
     CHECK_U64(shim_snprintf(small, sizeof small, "%s", "abcdef"), 6);
     CHECK_TEXT(small, "abc");
 }
@@ -243,8 +252,8 @@ static void test_sorting(void) {
     }
 }
 
-/* Blocks that live together do not overlap; what was freed serves again; too much gives NULL and
- * nothing else. */
+/* Blocks that live together do not overlap; what was freed serves again, joined with its
+ * neighbours; too much gives NULL and nothing else. */
 static void test_memory(void) {
     enum { COUNT = 64 };
     unsigned char *blocks[COUNT] = {NULL};
@@ -269,6 +278,26 @@ static void test_memory(void) {
     }
     CHECK(whole);
     CHECK(linear_pages < 40); /* the blocks alive have at most 3 pages, in a few dozen classes */
+    for (int k = 0; k < COUNT; k++) shim_free(blocks[k]);
+    size_t before = linear_pages;
+    for (size_t size = 1; size < (before - 1) * PAGE; size += size / 7 + 1) {
+        void *whole_block = shim_malloc(size);
+        CHECK(whole_block != NULL);
+        shim_free(whole_block);
+    }
+    CHECK_U64(linear_pages, before);
+    /* Up to the last byte, then again. */
+    for (int round = 0; round < 2; round++) {
+        void *held[80];
+        int count = 0;
+        while (count < 80 && (held[count] = shim_malloc(PAGE - HEADER))) {
+            memset(held[count], round, PAGE - HEADER);
+            count++;
+        }
+        CHECK(count >= 60 && count < 80);
+        for (int i = 0; i < count; i += 2) shim_free(held[i]);
+        for (int i = 1; i < count; i += 2) shim_free(held[i]);
+    }
     CHECK(shim_malloc(sizeof linear) == NULL);
     CHECK(shim_calloc(SIZE_MAX / 2, 3) == NULL);
     CHECK(shim_malloc(100) != NULL);

@@ -1,5 +1,5 @@
-/* Printing into memory only: there are no files (bindings/npm/wasm/libc.c). No floating-point
- * conversions: they give -1. */
+/* Printing into memory only: there are no files (bindings/npm/wasm/libc.c). Of floating-point
+ * conversions %f and %g; others give -1. */
 #ifndef SHIM_STDIO_H
 #define SHIM_STDIO_H
 #include <stdarg.h>
