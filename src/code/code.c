@@ -11,11 +11,11 @@ enum {
 
 /* ---- the set ---- */
 
-static hg_status lower(hg_code_set *set, uint64_t deadline_ns) {
+static hg_status lower(hg_code_set *set, const hg_code_options *options) {
     const hg_compiler_caps *caps = &set->caps->compiler;
-    const kir_compilation c = {.max_slots = caps->max_slots,
+    const kir_compilation c = {.max_slots = options->by_slots ? 0 : caps->max_slots,
                                .caps = &caps->kir,
-                               .deadline_ns = deadline_ns,
+                               .deadline_ns = options->deadline_ns,
                                .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, set->form.high, &set->form.low));
     for (kir_function *f = set->form.low->functions; f; f = f->next)
@@ -52,7 +52,7 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->verify = options->verify;
     s->form.high = high;
     snprintf(s->form.name, sizeof s->form.name, "%s", high->name);
-    hg_status status = lower(s, options->deadline_ns);
+    hg_status status = lower(s, options);
     if (status != HG_OK) {
         hg_free(s);
         return status;

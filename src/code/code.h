@@ -125,6 +125,8 @@ typedef struct hg_code_options {
     hg_background *background; /* may be NULL */
     hg_profile *profile;
     bool verify;
+    bool by_slots; /* the kernel's handles lead nowhere: each memory that it names has a slot,
+                      however few the device has */
     uint64_t deadline_ns;      /* of what hg_code_set_create lowers; 0: none */
     uint64_t improve_limit_ms; /* of better code; 0: none */
     const hg_code_ear *ear;    /* may be NULL */

@@ -43,7 +43,9 @@ typedef struct hg_compiler_caps {
     kir_caps better; /* what such code is made from may contain. It agrees with kir in i64: a kernel
                         has the same inputs and slots in both */
     kir_device_target target; /* what device forms are made for */
-    uint32_t max_slots;       /* direct buffers of a kernel */
+    uint32_t max_slots;       /* direct buffers of a program's kernel, which finds others by their
+                                 handles; kernels of whole-array steps have all of theirs */
+    uint32_t max_bindings;    /* memories that a dispatch binds; 0: more than any kernel has */
     /* Operations of a kernel, functions written in place of each call, beyond which the device's
      * compiler is not asked; 0: any number. */
     uint64_t max_operations;

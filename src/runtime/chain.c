@@ -64,15 +64,21 @@ static plan_takes takes_of(const hg_device_caps *caps) {
                                          : PLAN_TAKES_ALL;
 }
 
+/* Each may be a memory of its own, beside the record, the fault record, locks and shared memory. */
+static uint32_t most_arrays(const hg_compiler_caps *caps) {
+    enum { OWN = 4 };
+    uint32_t most = caps->max_bindings > OWN ? caps->max_bindings - OWN : 1;
+    return caps->max_bindings && most < PLAN_CHAIN_ARRAYS ? most : PLAN_CHAIN_ARRAYS;
+}
+
 /* A failure here is none: the step that has it is done alone, and has it then. heads: maps may be
  * done by one. */
 static void find(hg_run *run, const plan_step *step, bool heads, hg_chain_found *f) {
     const hg_backend *b = run->context->backend;
-    const uint32_t slots = b->caps->compiler.max_slots;
     plan_group group = {.relation = relation,
                         .owner = b,
                         .takes = takes_of(b->caps),
-                        .most_arrays = slots < PLAN_CHAIN_ARRAYS ? slots : PLAN_CHAIN_ARRAYS};
+                        .most_arrays = most_arrays(&b->caps->compiler)};
     hg_bound_step *s = bound_step(run, step);
     hg_error kept = *hg_error_record();
     memset(f, 0, sizeof *f);

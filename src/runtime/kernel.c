@@ -34,6 +34,7 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
                                .background = b->code.background,
                                .profile = b->profile,
                                .verify = b->config.verify,
+                               .by_slots = !checked,
                                .deadline_ns = deadline_ns,
                                .improve_limit_ms = b->config.compile_timeout_ms,
                                .ear = &b->code.ear};
@@ -44,6 +45,9 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
         return status;
     }
     HG_TRY(keep_tables(kernel, kernel->code->form.low));
+    if (kernel->has_open && !checked)
+        return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' reaches memory that has no slot",
+                       kernel->name);
     if (b->profile)
         hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
                                                       .name = "legalise",

@@ -74,8 +74,9 @@ hg_executable *hg_executable_retain(hg_executable *e);
 hg_status hg_executable_compile(hg_backend *b, hg_executable *e, uint64_t deadline_ns) HG_NODISCARD;
 /* ---- kernel.c ---- */
 /* A kernel of a module, which it takes over, also after failure; code that any launch needs is
- * compiled. checked: launches are looked at for accesses that cannot leave their bounds. The caller
- * frees *kernel (zero before) also after failure. */
+ * compiled. checked: launches are looked at for accesses that cannot leave their bounds; else the
+ * accesses are unchecked, and its handles lead nowhere: launches give each memory a slot. The
+ * caller frees *kernel (zero before) also after failure. */
 hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint64_t deadline_ns,
                             hg_kernel *kernel) HG_NODISCARD;
 void hg_kernel_free(hg_kernel *kernel);

@@ -150,6 +150,7 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
     caps->compiler.target.bind_arenas = d->pretends.pretend_bind_arenas;
     caps->compiler.target.whole_atomics = caps->compiler.target.shown_uniform =
         d->pretends.pretend_wgsl;
+    caps->compiler.max_bindings = bindings;
     caps->compiler.target.max_arenas = bindings >= 24 ? 8 : 2;
     caps->compiler.max_slots = bindings > OWN + caps->compiler.target.max_arenas
                                    ? bindings - OWN - caps->compiler.target.max_arenas
@@ -420,10 +421,13 @@ static hg_status create_lanes(hg_device *d) {
 
 /* What the configuration says the device should seem to lack. */
 static void pretend(const char *words, vk_facts *f, hg_device *d) {
+    enum { FEW_BUFFERS = 8 };
+    bool few = hg_pretends(words, "few-buffers");
+    if (few) f->properties.properties.limits.maxPerStageDescriptorStorageBuffers = FEW_BUFFERS;
     d->pretends.pretend_staging = hg_pretends(words, "staging");
     d->pretends.pretend_wgsl = hg_pretends(words, "wgsl");
     d->pretends.pretend_bind_arenas = hg_pretends(words, "bind-arenas") || d->pretends.pretend_wgsl;
-    if (hg_pretends(words, "descriptors") || d->pretends.pretend_bind_arenas)
+    if (hg_pretends(words, "descriptors") || few || d->pretends.pretend_bind_arenas)
         f->f12.bufferDeviceAddress = VK_FALSE;
     if (hg_pretends(words, "no-fp64") || d->pretends.pretend_wgsl)
         f->features.features.shaderFloat64 = VK_FALSE;

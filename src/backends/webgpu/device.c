@@ -105,6 +105,7 @@ static void fill_bindings(const WGPULimits *limits, hg_compiler_caps *compiler) 
     target->bind_arenas = target->whole_atomics = target->shown_uniform = true;
     target->max_arenas = limits->storage_buffers >= 24 ? 8 : 2;
     compiler->max_slots = KIR_BOUND_SLOTS;
+    compiler->max_bindings = (uint32_t)least(limits->storage_buffers, WG_LAYOUTS - 1);
 }
 
 /* A driver on the CPU is another device on another CPU. Dawn has no number: its file is one. */

@@ -5,7 +5,8 @@
 
 void wg_note(hg_device *d, WGPUStringView said) {
     hg_mutex_lock(&d->said.lock);
-    wg_say(said, d->said.text, sizeof d->said.text);
+    if (!hg_atomic_load(&d->lost, HG_ACQUIRE)) /* then why it was is what counts */
+        wg_say(said, d->said.text, sizeof d->said.text);
     hg_mutex_unlock(&d->said.lock);
 }
 

@@ -145,8 +145,8 @@ hg_status wg_kernel_ready(hg_driver_kernel *k, bool *ready) {
     hg_mutex_lock(&wg_lock);
     *ready = k->making.asked == 0;
     hg_mutex_unlock(&wg_lock);
+    HG_TRY(wg_check_lost(k->device)); /* of which callbacks may stay away */
     if (!*ready) return HG_OK;
-    HG_TRY(wg_check_lost(k->device));
     return k->making.failed ? hg_fail(HG_ERROR_INTERNAL, "webgpu: %s refuses a kernel: %s",
                                       wg_library_name(), k->making.said)
                             : HG_OK;

@@ -66,8 +66,12 @@ hg_status wg_read_add(wg_recorder *r, uint64_t bytes, wg_read **read) {
     *read = take_free(r->device, capacity);
     if (!*read) HG_TRY(new_read(r->device, capacity, read));
     (*read)->piece = r->piece;
-    (*read)->next = r->piece->reads;
-    r->piece->reads = *read;
+    (*read)->next = NULL;
+    if (r->piece->last_read)
+        r->piece->last_read->next = *read;
+    else
+        r->piece->reads = *read;
+    r->piece->last_read = *read;
     r->piece->bytes += capacity;
     return HG_OK;
 }
@@ -135,10 +139,12 @@ static void on_done(uint32_t status, WGPUStringView said, void *one, void *two) 
     came(piece);
 }
 
+/* Who waited for a device that is lost has been told so, and may have freed the memory. */
 static void on_map(uint32_t status, WGPUStringView said, void *one, void *two) {
     wg_read *read = one;
     (void)two;
-    const uint8_t *bytes = status == WGPU_STATUS_SUCCESS
+    bool lost = hg_atomic_load(&read->piece->device->lost, HG_ACQUIRE);
+    const uint8_t *bytes = status == WGPU_STATUS_SUCCESS && !lost
                                ? wg.BufferGetConstMappedRange(read->buffer, 0,
                                                               (size_t)read->capacity)
                                : NULL;

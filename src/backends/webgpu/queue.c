@@ -102,6 +102,7 @@ hg_status wg_event_query(hg_driver_event *e, bool *done) {
         return status;
     }
     if (hg_atomic_load(&d->errors, HG_ACQUIRE) != e->errors) {
+        HG_TRY(wg_check_lost(d));
         e->status = HG_ERROR_EXECUTION_FAILED;
         return wg_fail_said(d, e->status, "work was refused");
     }

@@ -136,7 +136,7 @@ struct wg_piece {
     uint64_t number, bytes;
     uint32_t asked; /* callbacks to come */
     bool scoped;    /* an error scope is open */
-    wg_read *reads;
+    wg_read *reads, *last_read; /* in the order of the commands, in which their bytes come */
 };
 /* What is being recorded; the lock is held. */
 typedef struct wg_recorder {

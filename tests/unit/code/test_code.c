@@ -4,6 +4,7 @@
  * nothing of them. */
 #include "base/thread.h"
 #include "driver/capsets.h"
+#include "kir/access.h"
 #include "kir/builder.h"
 #include "kir/parse.h"
 #include "runtime/backend.h"
@@ -274,6 +275,45 @@ static void what_is_copied_is_numbered(void) {
     hg_code_set_destroy(c.set);
 }
 
+/* c = a + b, each a memory of its own. */
+static kir_module *three_arrays(void) {
+    kir_module *m = kir_module_create("three");
+    kir_builder b;
+    kir_value *x[3] = {NULL};
+    kir_builder_init(&b, m, kir_function_create(m, "main", KIR_VOID));
+    for (uint8_t i = 0; i < 3; i++) {
+        kir_input *input = hg_vec_push(&m->inputs);
+        CHECK(input != NULL);
+        *input = (kir_input){.type = HG_TYPE_U64, .reg = i, .is_buffer = true};
+        kir_value *handle = kir_emit(&b, KIR_INPUT, HG_TYPE_U64, 0, NULL);
+        handle->u.imm = i;
+        kir_place at = {.space = KIR_BUFFER, .handle = handle, .unchecked = true};
+        if (i == 2) x[2] = kir_add(&b, x[0], x[1]);
+        kir_value *v = kir_access_make(&b, i < 2 ? KIR_LOAD : KIR_STORE, HG_TYPE_U32, &at, i == 2,
+                                       &x[2]);
+        if (i < 2) x[i] = v;
+    }
+    CHECK(!b.failed);
+    return m;
+}
+
+/* The handles of whole-array steps lead nowhere, so that each of their arrays has a slot. Kernels
+ * of programs have as many as the device. */
+static void slots_of_steps(void) {
+    for (uint32_t by_slots = 0; by_slots < 2; by_slots++) {
+        compiling c;
+        CHECK_OK(begin(&c, true, small_kernel()));
+        hg_code_set_destroy(c.set);
+        c.caps.compiler.max_slots = 1;
+        const hg_code_options options = {
+            .driver = &c.driver, .caps = &c.caps, .verify = true, .by_slots = by_slots != 0};
+        CHECK_OK(hg_code_set_create(&options, three_arrays(), &c.set));
+        CHECK(c.set->form.low->has_open == !by_slots);
+        CHECK_U64(c.set->slot_count, by_slots ? 3 : 1);
+        hg_code_set_destroy(c.set);
+    }
+}
+
 static void each_allocation_fails(void) {
     for (int device_form = 0; device_form < 2; device_form++) {
         hg_status status = HG_ERROR_OUT_OF_MEMORY;
@@ -306,6 +346,7 @@ int main(void) {
     waiting_for_a_failure_ends();
     ever_new_keys();
     what_is_copied_is_numbered();
+    slots_of_steps();
     each_allocation_fails();
     CHECK_OK(hg_set_allocator(NULL));
     return test_done();
