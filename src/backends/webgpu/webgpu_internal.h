@@ -134,8 +134,8 @@ struct wg_piece {
     wg_piece *next;
     hg_device *device;
     uint64_t number, bytes;
-    uint32_t asked; /* callbacks to come */
-    bool scoped;    /* an error scope is open */
+    uint32_t asked;             /* callbacks to come */
+    bool scoped;                /* an error scope is open */
     wg_read *reads, *last_read; /* in the order of the commands, in which their bytes come */
 };
 /* What is being recorded; the lock is held. */
