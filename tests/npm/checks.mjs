@@ -191,6 +191,7 @@ export const checks = {
     binding.launch();
     await binding.run();
     same(y.read(), Float32Array.of(3, 5));
+    same(backend.buffer(Uint8ClampedArray.of(1, 255)).read(), Uint8Array.of(1, 255));
     y.view()[0] = 7;
     same(Array.from(y.read()), [7, 5]);
     binding.dispose();

@@ -25,6 +25,7 @@ export function typeOf(name) {
 
 /** The type whose elements a typed array has, or null: Uint16Array is u16, not the bits of a half. */
 export function typeOfArray(array) {
+  if (array instanceof Uint8ClampedArray) return TYPES.get('u8'); // pixels of a canvas
   for (const type of TYPES.values()) if (type.array && type.name !== 'bf16' && array instanceof type.array && (type.name !== 'f16' || Float16 !== Uint16Array)) return type;
   return null;
 }
