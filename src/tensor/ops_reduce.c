@@ -91,8 +91,11 @@ static hg_status sum_or_product(ops_call *c, bool product) {
     HG_TRY(ops_axes(c, &axes));
     if (!tensor_size(type) || type == HG_ELEMENT_BOOL)
         return ops_refuse(c, "options.type is no type of numbers");
-    tensor_fold f = sum_of(c->name, type, tensor_size(type) == 2 ? "A(Y(a))" : "A(a)");
-    if (is_float(c->in[0]->type)) f.load = "A(a)";
+    bool whole = !is_float(c->in[0]->type);
+    tensor_fold f = sum_of(c->name, type,
+                           whole && type == HG_TYPE_F16    ? "A(f16(a))"
+                           : whole && type == HG_TYPE_BF16 ? "A(bf16(a))"
+                                                           : "A(a)");
     f.word = product ? "product" : "sum";
     if (product) f.fold = "a * b", f.nothing = "1";
     return fold(c->run, &f, c->in[0], axes, c->options.keepdims, product, &c->out[0]);

@@ -1,6 +1,6 @@
 /* Rows that the kernel only writes, each lane once, go past the caches where a launch writes far
  * more than these hold: nobody finds them there, and a line that is written whole need not be read
- * first.
+ * first. A fence of lanes does not wait for such stores: a kernel that has one has none of them.
  *
  * Requires: vec_verify. Must not know: targets, how an instruction writes past the caches. */
 #include "vector/passes.h"
@@ -23,9 +23,17 @@ static bool is_row_of_once(const vec_kernel *k, const vec_value *v) {
            is_only_written(k, v);
 }
 
+static bool has_fence(const vec_kernel *k) {
+    for (const vec_function *f = k->functions; f; f = f->next)
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+            if (v->op == VEC_FENCE) return true;
+    return false;
+}
+
 hg_status vec_pass_streams(vec_kernel *kernel) {
+    const bool some = !kernel->blocks && !has_fence(kernel);
     for (const vec_function *f = kernel->functions; f; f = f->next) {
-        const bool of_turns = f == kernel->functions && !kernel->blocks;
+        const bool of_turns = some && f == kernel->functions;
         for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
             if (v->op == VEC_STORE)
                 v->u.mem.may.streams = of_turns && is_row_of_once(kernel, v) ? MUCH / v->u.mem.bytes

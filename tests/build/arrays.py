@@ -40,8 +40,13 @@ PROGRAMS = {
     "scratch": (".param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.scratch t f32 [n, 2]\n.scratch u f32 [100]",
                 "    softmax output=u, input=x, n=50, rows=1\n    parallel_map.f32 t, u, neg, n\n    parallel_map_binary.f32 y, t, [t + 200], add, n\n"),
     "shared": (".param x buffer f32 inout [100]", "    gemm c=[x], a=[x + 16], b=[x + 64], m=2, n=2, k=2\n"),
+    # a second result where the input is, of rows that are as long as it; rows whose length no other kernel has
+    "statistics": (".param x buffer f32 inout [5]\n.param g buffer f32 in [1]\n.param y buffer f32 out [5]\n.param n u64",
+                   "    layer_norm output=y, input=x, gamma=g, beta=g, n=n, rows=5, eps=0.5, inverse_deviation=x\n"),
+    "levels": (".param x buffer f32 in [18]\n.param y buffer f32 out [18]\n.param n u64", "    softmax output=y, input=x, n=n, rows=1, inner=3\n"),
     "short": (".param x buffer f32 in [10]\n.param y buffer f32 out [10]", "    softmax output=y, input=x, n=11, rows=1\n"),
 }
+GIVEN = {"scratch": {"n": 50}, "statistics": {"n": 1}, "levels": {"n": 6}}
 REFUSED = {
     "pools": (".param x buffer u64 out [1]\n.reg h u64", "    pool.alloc h, 4096\n    stg [x[0]], h\n", "instruction 0 (pool.alloc", "it takes memory while the program runs"),
     "counted": (".param x buffer f32 inout [100]\n.param c buffer u64 in [1]\n.reg n u64", "    parallel_reduce.u64 n, c, sum, 1\n    softmax output=x, input=x, n=n, rows=1\n", "(softmax.f32",
@@ -254,7 +259,7 @@ def programs(texts, rng, long):
         arrays = {}
         for word, kind, role, count in re.findall(r"\.param (\w+) buffer (\w+) (\w+) \[(\w+)\]", directives):
             arrays[word] = (array_of(rng, kind, 50 if count == "n" else int(count)), role != "out", role != "in")
-        given = {"n": 50} if name == "scratch" else {}
+        given = GIVEN.get(name, {})
         scalars = [ctypes.c_uint64(v) for v in given.values()]
         compare(texts, library, "set_" + name, name, arrays, ran(texts, name + ".atlas", arrays, given), scalars, scalars)
     if library:

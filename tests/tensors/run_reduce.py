@@ -115,7 +115,7 @@ def statistics(name):
         kind = r.r.choice(ALL)
         x = r.layout(kind, special=name == "mean" and r.r.integers(0, 2))
         axes, keep, correction = r.axes(x.array.ndim), bool(r.r.integers(0, 2)), float(r.r.choice([0, 0, 1, 0.5]))
-        exact = x.array.astype("f8")
+        exact = x.array.astype(np.longdouble)  # whose sums along an axis NumPy makes one after another
         given = kind if np.dtype(kind).kind == "f" else "f8"
         scale = np.max(np.abs(exact[np.isfinite(exact)]), initial=1)
         if name == "mean":
@@ -152,9 +152,10 @@ def logsumexp(r):
     x = r.layout(kind)
     axes, keep = r.axes(x.array.ndim), bool(r.r.integers(0, 2))
     given = kind if np.dtype(kind).kind == "f" else "f8"
-    want = np.logaddexp.reduce(x.array.astype("f8"), axis=tuple_of(axes), keepdims=keep)
+    wide = x.array.astype(np.longdouble)  # as above
+    want = np.logaddexp.reduce(wide, axis=tuple_of(axes), keepdims=keep)
     if axes is None:
-        want = np.logaddexp.reduce(x.array.astype("f8").reshape(-1)).reshape([1] * (x.array.ndim if keep else 0))
+        want = np.logaddexp.reduce(wide.reshape(-1)).reshape([1] * (x.array.ndim if keep else 0))
     return Case([x], [np.asarray(want).astype(given)], {"axes": axes, "keepdims": keep}, [(np.abs(want) + 10) * unit(given) * 50])
 
 
@@ -323,6 +324,11 @@ def numbers(executor):
     """Of semantics 8.4."""
     total = executor.call("sum", [executor.tensor(np.arange(1, 1001, dtype="f4"))])[0].numpy()
     checks.check(total == 500500, f"the sum of 1 to 1000 is {total}")
+    for count in (2, 5000):  # integers are halves first, however many there are
+        x = np.zeros(count, "i4")
+        x[:2] = 4097, -4096
+        total = executor.call("sum", [executor.tensor(x)], type="f2")[0].numpy()
+        checks.check(total == 0, f"the sum of f16 of 4097 and -4096 among {count} is {total}")
     for kind in FLOATS:  # an array as the instruction takes it, rows and columns: the same tree
         x = np.random.default_rng(1).random((20000, 3)).astype(kind)
         t = executor.tensor(x)

@@ -55,7 +55,8 @@ static void check_count(const plan_call *call, plan_problem *problem, const char
 /* Frequencies are those of places that are numbers; cosines and sines are there of each. */
 static void check_position(const plan_call *call, plan_problem *problem, const asked *a) {
     uint64_t position = plan_named(call, "position"), last;
-    uint32_t strides = plan_operand_named(call, "freqs_strides");
+    uint32_t strides = plan_operand_named(call, "freqs_strides"),
+             of_sin = plan_operand_named(call, "sin_strides");
     if (a->tables && position != 0)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "position"),
                     "%llu, 0 expected with sin: cosines and sines begin with the first place",
@@ -66,6 +67,8 @@ static void check_position(const plan_call *call, plan_problem *problem, const a
     if (!a->tables && plan_is_given(call, strides))
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides,
                     "of cosines, and there is no sin: frequencies have no gaps");
+    if (!a->tables && plan_is_given(call, of_sin))
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, of_sin, "of sines, and there is no sin");
 }
 
 static void check(const plan_call *call, plan_problem *problem) {

@@ -52,6 +52,14 @@ static void launch(plan_expansion *x, const plan_row_program *p, const int32_t o
                      shared_bytes, parts, values);
 }
 
+/* The least d with 2^d >= n, at most 7. More levels change no bits: a text whose rows are as long
+ * as a call says has kernels of a few. */
+static int32_t depth_of(const plan_expansion *x, uint64_t n) {
+    int32_t depth = x->open;
+    while (depth < MOST_DEPTH && UINT64_C(1) << depth < n) depth += x->open ? 3 : 1;
+    return depth;
+}
+
 /* A lane for each row. */
 static void expand_alone(plan_expansion *x, const plan_row_program *p) {
     const plan_rows *rows = &p->rows;
@@ -59,9 +67,7 @@ static void expand_alone(plan_expansion *x, const plan_row_program *p) {
     bool neighbours = inner >= FEW_ALONE_LANES;
     uint32_t lanes = neighbours && inner < ALONE_LANES ? FEW_ALONE_LANES : ALONE_LANES;
     uint64_t blocks = (inner - 1) / lanes + 1;
-    int32_t depth = 0;
-    while (depth < MOST_DEPTH && UINT64_C(1) << depth < rows->n) depth++;
-    launch(x, p, (const int32_t[]){(int32_t)lanes, 1, neighbours ? 2 : 1, depth},
+    launch(x, p, (const int32_t[]){(int32_t)lanes, 1, neighbours ? 2 : 1, depth_of(x, rows->n)},
            (const uint64_t[]){inner, blocks, count},
            neighbours ? plan_times(rows->count, blocks) : (count - 1) / lanes + 1, 0);
 }
