@@ -391,15 +391,17 @@ static void print_table(c_printer *p, hg_text *out, const kir_table *t) {
     hg_text_addf(out, "\n};\n");
 }
 
+bool emit_c_reads_table(const c_reach *r, const kir_table *table) {
+    for (uint64_t i = 0; i < r->order.count; i++)
+        for (const kir_value *v = kir_walk(NULL, r->order.data[i]->body); v;
+             v = kir_walk(v, r->order.data[i]->body))
+            if (v->op == KIR_TABLE_GET && v->u.table == table && v->uses) return true;
+    return false;
+}
+
 void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r) {
-    for (const kir_table *t = p->module->tables; t; t = t->next) {
-        bool used = false;
-        for (uint64_t i = 0; i < r->order.count && !used; i++)
-            for (const kir_value *v = kir_walk(NULL, r->order.data[i]->body); v && !used;
-                 v = kir_walk(v, r->order.data[i]->body))
-                used = v->op == KIR_TABLE_GET && v->u.table == t && v->uses;
-        if (used) print_table(p, out, t);
-    }
+    for (const kir_table *t = p->module->tables; t; t = t->next)
+        if (emit_c_reads_table(r, t)) print_table(p, out, t);
 }
 
 /* Whether the text of v reads its i-th argument: an access to a slot does not read the handle (in

@@ -68,6 +68,7 @@ void emit_c_helpers(const c_printer *p, hg_text *out);
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t);
 
 /* ---- emit_fields.c ---- */
+extern const char *const emit_id_names[KIR_DEVICE_ID_COUNT]; /* "id_local_x" */
 /* The name of the i-th field of the record: "limit_0_reach_4". */
 void emit_field_name(const kir_device_layout *layout, hg_text *out, uint64_t i);
 /* The field that begins at an offset; the count of fields when no field begins there. */
@@ -85,6 +86,8 @@ enum { EMIT_C_SEEN = 1, EMIT_C_READ = 4, EMIT_C_OUTER = 8 };
  * False: out of memory. */
 bool emit_c_reach(const kir_module *m, const kir_function *root, bool device, c_reach *r);
 void emit_c_print_function(c_printer *p, const kir_function *f);
+/* Whether a function of them reads it. */
+bool emit_c_reads_table(const c_reach *r, const kir_table *table);
 void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r);
 void emit_c_declare_vars(c_printer *p, const kir_function *f); /* NULL: those that functions share
                                                                 */

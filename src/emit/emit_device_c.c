@@ -58,12 +58,6 @@ static void print_input(c_printer *p, const kir_value *v) {
 
 /* ---- ids ---- */
 
-static const char *const ID_NAMES[KIR_DEVICE_ID_COUNT] = {
-    [KIR_ID_THREAD] = "id_thread",   [KIR_ID_LOCAL_X] = "id_local_x",
-    [KIR_ID_LOCAL_Y] = "id_local_y", [KIR_ID_LOCAL_Z] = "id_local_z",
-    [KIR_ID_GROUP_X] = "id_group_x", [KIR_ID_GROUP_Y] = "id_group_y",
-    [KIR_ID_GROUP_Z] = "id_group_z"};
-
 static void print_id_value(c_printer *p, uint64_t id) {
     hg_text_addf(p->out, "(%s)%s", emit_c_type(p, HG_TYPE_U32), p->dialect->device->params.ids[id]);
 }
@@ -75,7 +69,7 @@ static void print_id(c_printer *p, const kir_value *v) {
     else if (p->kernel || !p->dialect->device->params.id_parameters)
         print_id_value(p, v->u.imm);
     else
-        hg_text_addf(p->out, "env->%s", ID_NAMES[v->u.imm]);
+        hg_text_addf(p->out, "env->%s", emit_id_names[v->u.imm]);
     text(p, ";\n");
 }
 
@@ -159,7 +153,7 @@ static void print_member_name(c_printer *p, uint64_t mark) {
     else if (mark == emit_device_c_record_mark(p))
         text(p, "record");
     else
-        text(p, ID_NAMES[mark - emit_device_c_id_mark(p, 0)]);
+        text(p, emit_id_names[mark - emit_device_c_id_mark(p, 0)]);
 }
 
 static void print_member_type(c_printer *p, uint64_t mark) {

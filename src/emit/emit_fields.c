@@ -1,5 +1,11 @@
-/* Names of the record's fields in texts of the device form. Must not know: languages. */
+/* Names of the record's fields and of ids in texts of the device form. Must not know: languages. */
 #include "emit/emit_c_internal.h"
+
+const char *const emit_id_names[KIR_DEVICE_ID_COUNT] = {
+    [KIR_ID_THREAD] = "id_thread",   [KIR_ID_LOCAL_X] = "id_local_x",
+    [KIR_ID_LOCAL_Y] = "id_local_y", [KIR_ID_LOCAL_Z] = "id_local_z",
+    [KIR_ID_GROUP_X] = "id_group_x", [KIR_ID_GROUP_Y] = "id_group_y",
+    [KIR_ID_GROUP_Z] = "id_group_z"};
 
 void emit_field_name(const kir_device_layout *layout, hg_text *out, uint64_t i) {
     static const char *const NAMES[] = {[KIR_FIELD_INPUT] = "input",

@@ -82,18 +82,12 @@ static void declare_vars(wgsl *p) {
 
 /* ---- ids ---- */
 
-static const char *const ID_NAMES[KIR_DEVICE_ID_COUNT] = {
-    [KIR_ID_THREAD] = "id_thread",   [KIR_ID_LOCAL_X] = "id_local_x",
-    [KIR_ID_LOCAL_Y] = "id_local_y", [KIR_ID_LOCAL_Z] = "id_local_z",
-    [KIR_ID_GROUP_X] = "id_group_x", [KIR_ID_GROUP_Y] = "id_group_y",
-    [KIR_ID_GROUP_Z] = "id_group_z"};
-
 static void define_ids(wgsl *p, uint8_t ids) {
     const uint32_t *group = p->options->group;
     for (uint32_t id = 0; id < KIR_DEVICE_ID_COUNT; id++) {
         kir_device_part part = kir_device_id_part((kir_device_id)id);
         if (!(ids >> id & 1)) continue;
-        hg_text_addf(p->out, "    let %s = ", ID_NAMES[id]);
+        hg_text_addf(p->out, "    let %s = ", emit_id_names[id]);
         if (part == KIR_DEVICE_THREAD)
             hg_text_addf(p->out,
                          "((group_id.z * groups.y + group_id.y) * groups.x + group_id.x) * %uu + "
@@ -117,7 +111,7 @@ static void needed(wgsl *p, const kir_function *f, bool call, uint32_t *count) {
     for (uint32_t id = 0; id < KIR_DEVICE_ID_COUNT; id++) {
         if (!(p->needs[f->id].ids >> id & 1)) continue;
         begin_parameter(p, count);
-        hg_text_addf(p->out, "%s%s", ID_NAMES[id], call ? "" : ": u32");
+        hg_text_addf(p->out, "%s%s", emit_id_names[id], call ? "" : ": u32");
     }
     for (const kir_var *x = p->module->vars; x; x = x->next) {
         if (!p->needs[f->id].vars[x->id]) continue;
@@ -294,7 +288,8 @@ static void operation(wgsl *p, const kir_value *v) {
     case KIR_INPUT: input(p, v); return;
     case KIR_ID:
         wgsl_declare(p, v);
-        hg_text_addf(p->out, "%s;\n", v->u.imm < KIR_DEVICE_ID_COUNT ? ID_NAMES[v->u.imm] : "?");
+        hg_text_addf(p->out, "%s;\n",
+                     v->u.imm < KIR_DEVICE_ID_COUNT ? emit_id_names[v->u.imm] : "?");
         return;
     default: break;
     }
@@ -471,12 +466,7 @@ static void print_table(wgsl *p, const kir_table *t) {
 
 static void print_tables(wgsl *p, const c_reach *reach) {
     for (const kir_table *t = p->module->tables; t; t = t->next) {
-        bool used = false;
-        for (uint64_t i = 0; i < reach->order.count && !used; i++)
-            for (const kir_value *v = kir_walk(NULL, reach->order.data[i]->body); v && !used;
-                 v = kir_walk(v, reach->order.data[i]->body))
-                used = v->op == KIR_TABLE_GET && v->u.table == t && v->uses;
-        if (used) print_table(p, t);
+        if (emit_c_reads_table(reach, t)) print_table(p, t);
     }
 }
 
