@@ -13,18 +13,9 @@ import random
 import sys
 import traceback
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("HG_SOURCE_DIR") or os.path.join(HERE, "..", "..")
-BUILD = os.environ.get("HG_BUILD_DIR") or os.path.join(SOURCE, "build", "release")
-sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(SOURCE, "tests", "support"), os.path.join(BUILD, "python"), HERE]
-sys.path += glob.glob(os.path.join(SOURCE, "build", "judges", "lib", "python3*", "site-packages"))
-import checks  # noqa: E402
-from checks import check  # noqa: E402
+from package import SOURCE, check, checks, hg, skip
 
-if not os.path.exists(os.path.join(BUILD, "python", "hologram", "_native.abi3.so")):
-    checks.skip("the extension was not built: no headers of CPython 3.11 or newer (Debian package python3-dev)")
-    sys.exit(checks.finish())
+sys.path += glob.glob(os.path.join(SOURCE, "build", "judges", "lib", "python3*", "site-packages"))
 try:
     import array_api_strict as strict
     import hypothesis
@@ -32,9 +23,7 @@ try:
     from hypothesis import strategies as st
     from hypothesis.extra import numpy as arrays
 except ImportError as error:
-    checks.skip(f"{error.name} is not installed (tools/setup test)")
-    sys.exit(checks.finish())
-import hologram as hg  # noqa: E402
+    skip(f"{error.name} is not installed (tools/setup test)")
 
 options = argparse.ArgumentParser()
 options.add_argument("--examples", type=int, default=40)

@@ -14,13 +14,10 @@ import threading
 import types as python_types
 from typing import TypeVar
 
-from package import checks, hg
+from package import checks, hg, numpy
 
-try:
-    import numpy as np
-except ImportError:
-    checks.skip("NumPy is not installed (Debian package python3-numpy)")
-    sys.exit(checks.finish())
+np = numpy()
+os.environ.setdefault("HOLOGRAM_CACHE_DIR", "off")  # kernels are compiled, not found from the run before
 
 random = np.random.RandomState(1)
 LEVEL = 3

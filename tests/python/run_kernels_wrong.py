@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from package import HERE, checks, hg
 
+os.environ.setdefault("HOLOGRAM_CACHE_DIR", "off")  # kernels are compiled, not found from the run before
 PATH = os.path.join(HERE, "wrong_kernels.txt")
 HEAD = "def k(x: In[f32, 'n'], i8s: In[i8, 'n'], u64s: In[u64, 'n'], m: In[f32, 'h', 'w'], a: f32, y: Out[f32, 'n'], z: Inout[i32, 'n']):\n"
 SCOPE = {"hg": hg, "math": math, "TABLE": (1, 2, 3), "WORDS": ("a", "b"), "NAME": "n", "OBJECT": object(), "BIG": [0.5] * 20000, "RAGGED": ((1, 2), (3,)), "OPEN": TypeVar("OPEN"),

@@ -16,23 +16,9 @@ import threading
 import tracemalloc
 import weakref
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("HG_SOURCE_DIR") or os.path.join(HERE, "..", "..")
-BUILD = os.environ.get("HG_BUILD_DIR") or os.path.join(SOURCE, "build", "release")
-sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(SOURCE, "tests", "support"), os.path.join(BUILD, "python"), HERE]
-import checks  # noqa: E402
-from checks import check  # noqa: E402
+from package import check, checks, hg, numpy
 
-if not os.path.exists(os.path.join(BUILD, "python", "hologram", "_native.abi3.so")):
-    checks.skip("the extension was not built: no headers of CPython 3.11 or newer (Debian package python3-dev)")
-    sys.exit(checks.finish())
-try:
-    import numpy as np
-except ImportError:
-    checks.skip("NumPy is not installed (Debian package python3-numpy)")
-    sys.exit(checks.finish())
-import hologram as hg  # noqa: E402
+np = numpy()
 
 options = argparse.ArgumentParser()
 options.add_argument("--only", default="")
