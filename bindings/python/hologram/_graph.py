@@ -86,12 +86,6 @@ class GraphLaunch(Owner):
     __slots__ = ("_handle", "_keeps")
     _makers = "Graph.bind"
 
-    @classmethod
-    def _of(cls, handle, keeps):
-        made = super()._of(handle)
-        made._keeps = keeps
-        return made
-
     def _destroy(self, handle):
         c.hg_graph_binding_destroy(handle)
 

@@ -13,9 +13,12 @@ class Owner:
         raise TypeError(f"{type(self).__name__}: made by {self._makers}")
 
     @classmethod
-    def _of(cls, handle):
+    def _of(cls, handle, keeps=None):
+        """keeps: what has to live as long."""
         made = cls.__new__(cls)
         made._handle = handle
+        if keeps is not None:
+            made._keeps = keeps
         return made
 
     @property

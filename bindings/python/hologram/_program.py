@@ -446,12 +446,6 @@ class Event(Owner):
     _makers = "Launch.start and Queue.submit"
     _listener = None
 
-    @classmethod
-    def _of(cls, handle, keeps):
-        made = super()._of(handle)
-        made._keeps = keeps
-        return made
-
     def _destroy(self, handle):
         c.hg_event_destroy(handle)
 
