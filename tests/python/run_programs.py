@@ -13,6 +13,8 @@ import weakref
 
 from package import BUILD, SOURCE, check, checks, hg, numpy
 
+from hologram import _interface as c
+
 np = numpy()
 
 AXPY = """.atlas 1
@@ -429,6 +431,14 @@ def graphs():
     bound()
     check(np.array_equal(y, np.maximum(x @ w + bias, 0)) and bound.memory()["launches"] >= 1, "bound")
     check(hg.Graph(graph.text).text == graph.text, "its text")
+    shared, compiled, compile_graph = hg.Graph(LAYER), [], c.hg_graph_compile
+    c.hg_graph_compile = lambda *args: (compiled.append(args), time.sleep(0.02), compile_graph(*args))[-1]
+    together = [threading.Thread(target=shared.bind, kwargs={"x": x, "w": w, "bias": bias, "y": np.zeros((2, 2), "f")}) for _ in range(3)]
+    for step in (threading.Thread.start, threading.Thread.join):
+        for one in together:
+            step(one)
+    c.hg_graph_compile = compile_graph
+    check(len(compiled) == 1, f"threads that bind one graph compile it {len(compiled)} times")
     pairs = hg.Graph(".graph 1\n.extent b\n.input x f32 [b * 2]\ny = parallel_map relu, in=x\n.output y\n")  # no shape is the extent's
     z = np.array([-1, 2, -3, 4], "f")
     for extent in (2, np.int64(2)):

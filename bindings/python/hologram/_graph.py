@@ -1,16 +1,17 @@
 """Array graphs by their text, and circuits."""
 import ctypes
 import re
+import threading
 
 from . import _executor, _native, types
 from . import _interface as c
 from ._array import convert, from_bytes
 from ._errors import check
 from ._handle import Owner
-from ._program import Program, _Bound, _count, _Diagnostics, _text
+from ._program import Program, _Bound, _count, _Diagnostics, _Runnable
 
 
-class Graph(Owner):
+class Graph(_Runnable):
     """Several array operations known together, of a .graph text: bound to arrays by the names of its inputs and outputs, run as one.
 
         graph = Graph(".graph 1\\n.extent b\\n.input x f32 [b, 3]\\n…")
@@ -19,11 +20,11 @@ class Graph(Owner):
     Extents follow from the shapes of inputs that name them; they may be given beside the arrays too: graph(x=x, y=y, b=2).
     """
 
-    __slots__ = ("_handle", "_executables", "_inputs", "_extents", "__weakref__")
+    __slots__ = ("_handle", "_executables", "_lock", "_inputs", "_extents", "__weakref__")
 
     def __init__(self, text, *, name="program.graph"):
         made, raw = ctypes.c_void_p(), text.encode()
-        self._executables = {}
+        self._executables, self._lock = {}, threading.Lock()
         with _Diagnostics() as said:
             said.check(c.hg_graph_read_text(raw, len(raw), None, said.handle, ctypes.byref(made)), name, text)
         self._handle = made.value
@@ -32,18 +33,19 @@ class Graph(Owner):
         self._inputs = {found[1]: (types.resolve(found[2]), [one.strip() for one in found[3].split(",")])
                         for line in lines if (found := re.match(r"\.(?:input|constant)\s+(\w+)\s+(\w+)\s*\[(.*?)\]", line))}
 
-    def _destroy(self, handle):
-        for executable, _ in self._executables.values():
-            c.hg_graph_executable_destroy(executable)
-        self._executables.clear()
+    def _compile(self, backend, made):
+        return c.hg_graph_compile(backend, self.handle, None, made)
+
+    def _destroy_executable(self, executable):
+        c.hg_graph_executable_destroy(executable)
+
+    def _release(self, handle):
         c.hg_graph_release(handle)
 
     @property
     def text(self):
         """Its text."""
-        out = ctypes.c_void_p()
-        check(c.hg_graph_print(self.handle, ctypes.byref(out), None))
-        return _text(out)
+        return self._printed(c.hg_graph_print)
 
     def __repr__(self):
         return f"<Graph of {len(self.text.splitlines())} lines>"
@@ -52,11 +54,7 @@ class Graph(Owner):
         """A launch of the graph with these arrays, and numbers for its extents."""
         arrays = [value for value in values.values() if isinstance(value, _native.Array)]
         executor = arrays[0].executor if arrays and executor is None else _executor.executor_of(executor)
-        found = self._executables.get(executor.handle)
-        if found is None:
-            made = ctypes.c_void_p()
-            check(c.hg_graph_compile(c.hg_executor_backend(executor.handle), self.handle, None, ctypes.byref(made)))
-            found = self._executables[executor.handle] = (made.value, executor)
+        executable = self._executable(executor)
         bound = _Bound(executor)
         try:
             extents = {name: _count(value, 64, name) for name, value in values.items() if name in self._extents or isinstance(value, int)}
@@ -71,7 +69,7 @@ class Graph(Owner):
             for name, extent in extents.items():
                 check(c.hg_params_set_scalar(bound.params, name.encode(), c.HG_TYPE_U64, extent.to_bytes(8, "little")))
             made = ctypes.c_void_p()
-            check(c.hg_graph_bind(found[0], bound.params, ctypes.byref(made)))
+            check(c.hg_graph_bind(executable, bound.params, ctypes.byref(made)))
             return GraphLaunch._of(made.value, (self, *bound.keeps))
         finally:
             bound.free()

@@ -15,11 +15,10 @@ text, None: any shape; default: text of a scalar that may be left out."""
 _DIRECTIONS = {0: None, 1: "in", 2: "out", 3: "inout"}
 
 
-def _text(pointer, free=True):
+def _text(pointer):
     """The text of a char *, freed."""
     value = ctypes.string_at(pointer).decode(errors="replace") if pointer else ""
-    if free:
-        c.hg_string_free(pointer)
+    c.hg_string_free(pointer)
     return value
 
 
@@ -57,7 +56,34 @@ class _Diagnostics:
                            status=error.status, line=found[0].line or None, column=found[0].column or None, length=found[0].length or None)
 
 
-class Program(Owner, _native.Dispatcher):
+class _Runnable(Owner):
+    """A program or a graph: compiled once for each executor, when it is first asked for there. `_executables` is a dict, `_lock` for it."""
+
+    __slots__ = ()
+
+    def _executable(self, executor):
+        """The address of what `_compile` makes of it for an Executor."""
+        with self._lock:
+            found = self._executables.get(executor.handle)
+            if found is None:
+                made = ctypes.c_void_p()
+                check(self._compile(c.hg_executor_backend(executor.handle), ctypes.byref(made)))
+                found = self._executables[executor.handle] = (made.value, executor)
+            return found[0]
+
+    def _destroy(self, handle):
+        for executable, _ in self._executables.values():
+            self._destroy_executable(executable)
+        self._executables.clear()
+        self._release(handle)
+
+    def _printed(self, call):
+        text = ctypes.c_void_p()
+        check(call(self.handle, ctypes.byref(text), None))
+        return _text(text)
+
+
+class Program(_Runnable, _native.Dispatcher):
     """A verified program. Made by hologram.assemble (its text), open_program (a file), json_kernel, circuit; called with arrays by the names
     or in the order of its parameters it runs and waits."""
 
@@ -70,10 +96,13 @@ class Program(Owner, _native.Dispatcher):
         made._params, made._executables, made._lock = None, {}, threading.Lock()
         return made
 
-    def _destroy(self, handle):
-        for executable, _ in self._executables.values():
-            c.hg_executable_destroy(executable)
-        self._executables.clear()
+    def _compile(self, backend, made):
+        return c.hg_executable_create(backend, self.handle, made)
+
+    def _destroy_executable(self, executable):
+        c.hg_executable_destroy(executable)
+
+    def _release(self, handle):
         c.hg_program_release(handle)
 
     name = property(lambda self: c.hg_program_name(self.handle).decode(), doc="Its name.")
@@ -100,11 +129,6 @@ class Program(Owner, _native.Dispatcher):
 
     def __repr__(self):
         return f"<Program {self.name}({', '.join(_signature(p) for p in self.params)}), {len(self)} instructions>"
-
-    def _printed(self, call):
-        text = ctypes.c_void_p()
-        check(call(self.handle, ctypes.byref(text), None))
-        return _text(text)
 
     @property
     def text(self):
@@ -147,14 +171,7 @@ class Program(Owner, _native.Dispatcher):
 
     def executable(self, executor=None):
         """The address of its hg_executable on an executor, made once and kept."""
-        executor = _executor.executor_of(executor)
-        with self._lock:
-            found = self._executables.get(executor.handle)
-            if found is None:
-                made = ctypes.c_void_p()
-                check(c.hg_executable_create(c.hg_executor_backend(executor.handle), self.handle, ctypes.byref(made)))
-                found = self._executables[executor.handle] = (made.value, executor)
-            return found[0]
+        return self._executable(_executor.executor_of(executor))
 
     def bind(self, *args, lanes=None, grid=None, block=None, timeout_ms=0, max_steps=0, executor=None, **named):
         """A launch with these arrays and numbers, checked once: call it again and again. lanes, or grid and block: how many lanes run, else
