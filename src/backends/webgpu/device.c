@@ -12,6 +12,9 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- the adapter ---- */
 
+/* Where Dawn takes no driver of the machine, it gives an adapter of its own for tests. */
+static const char COMPUTES_NOTHING[] = "the only adapter computes nothing";
+
 typedef struct wg_asked_adapter {
     bool done;
     WGPUAdapter adapter;
@@ -72,18 +75,23 @@ static bool list(char reason[256]) {
     hg_mutex_lock(&wg_lock);
     request_adapter(instance, on_listed, &asked);
     while (!asked.done) wg.InstanceProcessEvents(instance);
+    bool found = asked.adapter != NULL;
     if (asked.adapter) {
         (void)wg.AdapterGetInfo(asked.adapter, &info);
         (void)wg.AdapterGetLimits(asked.adapter, &limits);
-        describe(&info, &limits, &listed);
+        found = info.backend != WGPU_BACKEND_NULL;
+        if (found)
+            describe(&info, &limits, &listed);
+        else
+            snprintf(asked.said, sizeof asked.said, "%s", COMPUTES_NOTHING);
         wg.AdapterInfoFreeMembers(info);
         wg.AdapterRelease(asked.adapter);
     }
     hg_mutex_unlock(&wg_lock);
-    if (!asked.adapter)
+    if (!found)
         snprintf(reason, 256, "%s finds no adapter (%.140s): install a Vulkan driver that it takes",
                  wg_library_name(), asked.said);
-    return asked.adapter != NULL;
+    return found;
 }
 
 uint32_t wg_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
@@ -213,6 +221,11 @@ static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said
         return;
     }
     (void)wg.AdapterGetInfo(adapter, &d->info);
+    if (d->info.backend == WGPU_BACKEND_NULL) {
+        wg_note(d, wg_text(COMPUTES_NOTHING));
+        d->opening = WG_FAILED;
+        return;
+    }
     (void)wg.AdapterGetLimits(adapter, &d->limits);
     d->limits.next = NULL;
     request_device(d);

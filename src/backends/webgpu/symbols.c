@@ -45,16 +45,18 @@ static void look_at_version(void) {
 static void load(void) {
     char said[128] = "";
     const char *own = hg_host_variable("HOLOGRAM_WEBGPU");
-    hg_library *library = own && *own
-                              ? hg_library_open(&own, 1, said, sizeof said)
+    if (own && !*own) own = NULL;
+    hg_library *library = own ? hg_library_open(&own, 1, said, sizeof said)
                               : hg_library_open(NAMES, HG_COUNT_OF(NAMES), said, sizeof said);
     if (!library) {
         snprintf(missing, sizeof missing, "no WebGPU library (%.90s): " INSTALL, said);
         return;
     }
-#define WG_FUNCTION(result, function, parameters)                              \
-    if (!hg_library_function(library, "wgpu" #function, (void *)&wg.function)) \
-        snprintf(missing, sizeof missing, "the WebGPU library has no wgpu" #function ": " INSTALL);
+#define WG_FUNCTION(result, function, parameters)                                                \
+    if (!hg_library_function(library, "wgpu" #function, (void *)&wg.function))                   \
+        snprintf(missing, sizeof missing,                                                        \
+                 "the WebGPU library%s%.90s has no wgpu" #function ": " INSTALL, own ? " " : "", \
+                 own ? own : "");
 #define WG_OPTIONAL(result, function, parameters) \
     (void)hg_library_function(library, "wgpu" #function, (void *)&wg.function);
 #include "backends/webgpu/symbols.def"

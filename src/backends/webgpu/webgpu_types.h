@@ -47,6 +47,7 @@ enum {
     WGPU_ALLOW_PROCESS_EVENTS = 2, /* when a callback may come: in ProcessEvents alone */
     WGPU_LOST_DESTROYED = 2,       /* why a device was lost: by DeviceDestroy */
     WGPU_ADAPTER_CPU = 3,
+    WGPU_BACKEND_NULL = 1,
     WGPU_CORE = 2, /* feature level */
     WGPU_HIGH_PERFORMANCE = 2,
     WGPU_STYPE_WGSL = 2,
