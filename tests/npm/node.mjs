@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import * as hologram from 'hologram';
 import { run } from './checks.mjs';
@@ -132,9 +134,27 @@ await check('hologram.d.ts declares what there is', async () => {
     const declared = new Set(body.split('\n').flatMap((line) => /^ {2}(?:readonly )?(\w+)[(:?]/.exec(line)?.[1] ?? []));
     expect(declared.size > 3, `${name} is not declared`);
     for (const member of declared) expect(member in object, `${name} has no ${member}`);
-    const known = ['constructor', 'core', 'token', 'address', 'hg', 'callbacks', 'answer', 'answered', 'handle', 'writeBytes', 'executable', 'bufferHandle', 'backend'];
-    for (const member of Object.getOwnPropertyNames(Object.getPrototypeOf(object)))
-      expect(declared.has(member) || known.includes(member), `${name}.${member} is not declared`);
+    const known = ['constructor', 'core', 'token', 'address', 'hg', 'callbacks', 'answer', 'answered', 'handle', 'writeBytes', 'executable', 'bufferHandle', 'backend',
+      'compile', 'setValues', 'bound', 'printed'];
+    for (let kind = Object.getPrototypeOf(object); kind !== Object.prototype; kind = Object.getPrototypeOf(kind))
+      for (const member of Object.getOwnPropertyNames(kind))
+        expect(declared.has(member) || known.includes(member), `${name}.${member} is not declared`);
+  }
+});
+
+await check('what is bound keeps its program or graph', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const bound = [() => hg.assemble('.atlas 1\n.program f\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    y[global] = 7\n').bind({ n: 1 }),
+    () => hg.graph('.graph 1\n.input x f32 [1]\ny = parallel_map relu, in=x\n.output y\n').bind({ x: [7] })].map((make) => make());
+  for (let i = 0; i < 3; i++) {
+    collect();
+    await new Promise((go) => setTimeout(go, 1));
+  }
+  for (const one of bound) {
+    one.launch();
+    expect(one.results().y[0] === 7, one.results().y);
+    one.dispose();
   }
 });
 

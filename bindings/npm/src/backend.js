@@ -14,9 +14,7 @@ export class Backend extends Handle {
       core.try('hg_config_init', config, layout('hg_config').size);
       for (const [field, value] of Object.entries({ ...settings, backend: native }))
         scope.set('hg_config', config, field, value);
-      const made = scope.zeros(4);
-      core.try('hg_executor_create_from_config', config, made);
-      return core.view.getUint32(made, true);
+      return core.made('hg_executor_create_from_config', config);
     });
     super(core, address, 'hg_executor_destroy', [hg.token]);
     this.hg = hg;

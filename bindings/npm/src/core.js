@@ -264,6 +264,22 @@ export class Core {
     if (status !== values.HG_OK) throw this.error(status);
   }
 
+  /** The same of a function whose last parameter is a place for what it makes: gives the address that it put there. */
+  made(name, ...args) {
+    return this.scope((scope) => {
+      const out = scope.zeros(4);
+      this.try(name, ...args, out);
+      return this.view.getUint32(out, true);
+    });
+  }
+
+  /** A text that the library made, freed. */
+  takeText(at) {
+    const text = this.text(at);
+    this.call('hg_string_free', at);
+    return text;
+  }
+
   /** The error of a status, with what the library said last. */
   error(status, more = {}) {
     const said = this.read('hg_error', this.exports.hg_last_error() >>> 0);

@@ -11,21 +11,25 @@ function readAll(core, list) {
   });
 }
 
-/** Runs read(list), which gives a status, over a text; throws an error that has all diagnostics, and prints the text with carets. */
+/**
+ * Runs read(list, made), which gives a status, over a text; gives the address that it put at made. Throws an error that has all diagnostics,
+ * and prints the text with carets.
+ */
 export function withDiagnostics(core, name, text, read) {
   const list = core.call('hg_diagnostics_create', 0);
   if (!list) throw new HologramError('out of memory', { status: 'HG_ERROR_OUT_OF_MEMORY' });
   try {
-    const status = read(list);
-    if (status === values.HG_OK) return;
+    const [status, address] = core.scope((scope) => {
+      const made = scope.zeros(4);
+      return [read(list, made), core.view.getUint32(made, true)];
+    });
+    if (status === values.HG_OK) return address;
     const diagnostics = readAll(core, list);
     const error = core.error(status, { diagnostics });
     if (diagnostics.length) {
       core.scope((scope) => {
         const source = scope.text(text);
-        const printed = core.call('hg_diagnostics_print', list, name, source.at, source.length);
-        error.message = core.text(printed)?.trimEnd() ?? error.message;
-        core.call('hg_string_free', printed);
+        error.message = core.takeText(core.call('hg_diagnostics_print', list, name, source.at, source.length))?.trimEnd() ?? error.message;
       });
       const [first] = diagnostics;
       Object.assign(error, { code: first.code || error.code, line: first.line || undefined, column: first.column || undefined });

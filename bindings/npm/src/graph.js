@@ -1,22 +1,19 @@
 // Array graphs: bound to arrays by the names of their inputs and outputs. Must not know: programs' parameters.
-import { Buffer, finish, mayBegin } from './backend.js';
-import { HologramError, expectInteger, expectOptions, expectText, kindOf, values } from './core.js';
+import { finish, mayBegin } from './backend.js';
+import { HologramError, expectInteger, expectText, kindOf, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { count, solve } from './extents.js';
-import { Handle, makeToken } from './handles.js';
-import { Program, Values, arrayOf, printed } from './program.js';
+import { makeToken } from './handles.js';
+import { Program } from './program.js';
+import { Bound, Runnable, arrayOf } from './runnable.js';
 import { TYPES, typeOf, typeOfArray } from './types.js';
 
-export class Graph extends Handle {
-  #executables = new WeakMap(); // token of a backend → token
-  busy = 0;
-
+export class Graph extends Runnable {
   constructor(hg, text, { name = 'program.graph', programs = null } = {}) {
     const { core } = hg;
     expectText(text, 'graph');
     expectText(name, 'name');
     const address = core.scope((scope) => {
-      const made = scope.zeros(4);
       const source = scope.text(text);
       let trouble = null;
       const number = programs && hg.answer((file, list, out) => {
@@ -32,16 +29,14 @@ export class Graph extends Handle {
       });
       const options = programs ? scope.structure('hg_graph_read_options', { program: core.exports.hologram_graph_program(), user: number }) : 0;
       try {
-        withDiagnostics(core, name, text, (list) => core.call('hg_graph_read_text', source.at, source.length, options, list, made));
+        return withDiagnostics(core, name, text, (list, made) => core.call('hg_graph_read_text', source.at, source.length, options, list, made));
       } catch (error) {
         throw trouble ?? error;
       } finally {
         hg.answered(number);
       }
-      return core.view.getUint32(made, true);
     });
-    super(core, address, 'hg_graph_release', [hg.token]);
-    this.hg = hg;
+    super(hg, address, 'hg_graph_release', ['backend', 'signal']);
     // What its text declares, in the canonical form.
     const lines = this.text.split('\n');
     this.extents = lines.flatMap((line) => (line.startsWith('.extent') ? line.slice(7).match(/\w+/g) : []));
@@ -59,95 +54,55 @@ export class Graph extends Handle {
 
   /** Its canonical text. */
   get text() {
-    return printed(this.core, 'hg_graph_print', this.address);
+    return this.printed('hg_graph_print');
   }
 
-  #executable(backend) {
-    let found = this.#executables.get(backend.token);
-    if (!found?.address) {
-      const { core } = this;
-      const made = core.scope((scope) => {
-        const out = scope.zeros(4);
-        core.try('hg_graph_compile', backend.backend, this.address, 0, out);
-        return core.view.getUint32(out, true);
-      });
-      found = makeToken(core, made, 'hg_graph_executable_destroy', [this.token, backend.token]);
-      this.#executables.set(backend.token, found);
-    }
-    return found;
+  compile(backend) {
+    return [this.core.made('hg_graph_compile', backend.backend, this.address, 0), 'hg_graph_executable_destroy'];
   }
 
-  /** Binds inputs, and numbers for symbols that no shape says; outputs too, where an array or Buffer of their size is to be used. */
-  bind(given = {}, options = {}) {
-    const { core } = this;
-    expectOptions(options, ['backend', 'signal'], 'bind');
-    const backend = this.hg.backend(options.backend);
-    const held = new Values(backend);
-    try {
-      const numbers = new Map();
-      const shaped = [];
-      for (const [name, value] of Object.entries(given)) {
-        if (this.extents.includes(name)) {
-          numbers.set(name, Number(expectInteger('u64', value, name)));
-          continue;
-        }
-        const input = this.inputs.get(name);
-        if (!input && !this.outputs.includes(name))
-          throw new HologramError(`no input, output or symbol of the graph is called '${name}': there are ` +
-            [...this.inputs.keys(), ...this.outputs, ...this.extents].join(', '));
-        const { data, shape } = arrayOf(value);
-        const type = typeOf((input ?? this.made.get(name))?.type ?? data?.type ?? typeOfArray(data)?.name);
-        const length = held.array(name, type, data);
-        if (input) shaped.push({ dims: input.dims, shape, length });
+  /** Inputs, and numbers for symbols that no shape says; outputs too, where an array or Buffer of their size is to be used. */
+  setValues(held, given) {
+    const numbers = new Map();
+    const shaped = [];
+    for (const [name, value] of Object.entries(given)) {
+      if (this.extents.includes(name)) {
+        numbers.set(name, Number(expectInteger('u64', value, name)));
+        continue;
       }
-      solve(shaped, numbers);
-      for (const name of this.outputs) {
-        if (given[name] !== undefined) continue;
-        const made = this.made.get(name);
-        const length = made && count(made.dims, numbers);
-        if (length === undefined)
-          throw new HologramError(`output ${name}${made ? ` ${made.type} [${made.dims.join(', ')}]` : ''} is missing: its size does not follow from what was ` +
-            `given; give numbers for ${this.extents.filter((symbol) => !numbers.has(symbol)).join(', ') || 'its extents'}, or an array of its size`);
-        held.array(name, typeOf(made.type), held.zeros(typeOf(made.type), length));
-      }
-      for (const name of this.extents) if (numbers.has(name)) held.scalar(name, typeOf('u64'), numbers.get(name));
-      const executable = this.#executable(backend);
-      const address = core.scope((scope) => {
-        const out = scope.zeros(4);
-        core.try('hg_graph_bind', executable.address, held.address, out);
-        return core.view.getUint32(out, true);
-      });
-      held.freeParams();
-      return new GraphBinding(this, backend, address, executable, held);
-    } catch (error) {
-      held.dispose();
-      throw error;
+      const input = this.inputs.get(name);
+      if (!input && !this.outputs.includes(name))
+        throw new HologramError(`no input, output or symbol of the graph is called '${name}': there are ` +
+          [...this.inputs.keys(), ...this.outputs, ...this.extents].join(', '));
+      const { data, shape } = arrayOf(value);
+      const type = typeOf((input ?? this.made.get(name))?.type ?? data?.type ?? typeOfArray(data)?.name);
+      const length = held.array(name, type, data);
+      if (input) shaped.push({ dims: input.dims, shape, length });
     }
+    solve(shaped, numbers);
+    for (const name of this.outputs) {
+      if (given[name] !== undefined) continue;
+      const made = this.made.get(name);
+      const length = made && count(made.dims, numbers);
+      if (length === undefined)
+        throw new HologramError(`output ${name}${made ? ` ${made.type} [${made.dims.join(', ')}]` : ''} is missing: its size does not follow from what was ` +
+          `given; give numbers for ${this.extents.filter((symbol) => !numbers.has(symbol)).join(', ') || 'its extents'}, or an array of its size`);
+      held.array(name, typeOf(made.type), held.zeros(typeOf(made.type), length));
+    }
+    for (const name of this.extents) if (numbers.has(name)) held.scalar(name, typeOf('u64'), numbers.get(name));
   }
 
-  /** Runs it once; gives its outputs. */
-  async run(given = {}, options = {}) {
-    options.signal?.throwIfAborted();
-    this.busy++;
-    let binding = null;
-    try {
-      binding = this.bind(given, options);
-      await binding.run(options);
-      return binding.results();
-    } finally {
-      this.busy--;
-      binding?.dispose();
-    }
+  bound(executable, held) {
+    return new GraphBinding(this, executable, held, this.core.made('hg_graph_bind', executable.address, held.address));
   }
 }
 
-class GraphBinding extends Handle {
-  constructor(graph, backend, address, executable, held) {
-    super(graph.core, address, 'hg_graph_binding_destroy', [executable]);
-    Object.assign(this, { graph, backend, buffers: held.buffers, own: held.own });
+class GraphBinding extends Bound {
+  constructor(graph, executable, held, address) {
+    const written = [...held.buffers.keys()].filter((name) => !graph.inputs.has(name));
+    super(graph, held, address, 'hg_graph_binding_destroy', executable, written);
   }
 
-  /** Runs it and waits: for workers and Node. */
   launch() {
     this.core.try('hg_graph_binding_launch', this.address);
   }
@@ -155,34 +110,11 @@ class GraphBinding extends Handle {
   async run({ signal } = {}) {
     await mayBegin(signal);
     const { core, backend } = this;
-    const [queue, event] = core.scope((scope) => {
-      const out = scope.zeros(8);
-      core.try('hg_queue_create', backend.backend, 0, out);
-      const made = core.view.getUint32(out, true);
-      const status = core.call('hg_graph_binding_submit', this.address, made, 0, 0, out + 4);
-      if (status !== values.HG_OK) {
-        const error = core.error(status);
-        core.call('hg_queue_destroy', made);
-        throw error;
-      }
-      return [made, core.view.getUint32(out + 4, true)];
-    });
-    const token = makeToken(core, queue, 'hg_queue_destroy', [backend.token]);
+    const queue = makeToken(core, core.made('hg_queue_create', backend.backend, 0), 'hg_queue_destroy', [backend.token]);
     try {
-      await finish(backend, event, signal);
+      await finish(backend, core.made('hg_graph_binding_submit', this.address, queue.address, 0, 0), signal);
     } finally {
-      token.release();
+      queue.release();
     }
-  }
-
-  /** Copies of its outputs. */
-  results() {
-    const made = [...this.buffers].filter(([name, buffer]) => !this.graph.inputs.has(name) && buffer instanceof Buffer);
-    return Object.fromEntries(made.map(([name, buffer]) => [name, buffer.read()]));
-  }
-
-  dispose() {
-    super.dispose();
-    for (const buffer of this.own) buffer.dispose();
   }
 }

@@ -52,9 +52,8 @@ export class Tensor extends Handle {
     if (!Number.isInteger(count)) throw new HologramError(`tensor: pairs of numbers are expected for ${element.name}, not ${count * element.each} numbers`);
     const extents = shape ?? found ?? [count];
     return core.scope((scope) => {
-      const out = scope.zeros(4);
-      core.try('hg_tensor_from_host', device.address, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length, out);
-      return new Tensor(hg, core.view.getUint32(out, true), device);
+      const made = core.made('hg_tensor_from_host', device.address, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length);
+      return new Tensor(hg, made, device);
     });
   }
 
@@ -107,11 +106,8 @@ export class Tensor extends Handle {
   }
 
   #view(name, ...args) {
-    return this.core.scope((scope) => {
-      const out = scope.zeros(4);
-      this.core.try(name, this.address, ...args.map((arg) => (typeof arg === 'function' ? arg(scope) : arg)), out);
-      return new Tensor(this.hg, this.core.view.getUint32(out, true), this.backend);
-    });
+    const made = this.core.scope((scope) => this.core.made(name, this.address, ...args.map((arg) => (typeof arg === 'function' ? arg(scope) : arg))));
+    return new Tensor(this.hg, made, this.backend);
   }
 
   /** Another shape of as many elements; one extent may be -1. */
@@ -140,15 +136,7 @@ export class Tensor extends Handle {
   }
 
   toString() {
-    const { core } = this;
-    return core.scope((scope) => {
-      const out = scope.zeros(4);
-      core.try('hg_tensor_print', this.address, out);
-      const at = core.view.getUint32(out, true);
-      const text = core.text(at);
-      core.call('hg_string_free', at);
-      return text;
-    });
+    return this.core.takeText(this.core.made('hg_tensor_print', this.address));
   }
 }
 
