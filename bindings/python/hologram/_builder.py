@@ -17,6 +17,7 @@ from . import _interface as c
 from . import _scalar as T
 from ._compile import Known, Lowering, begin, build
 from ._handle import Owner
+from ._kernel import Kernel, One, blocks_of, output_of
 from ._program import Program
 from ._scalar import Scalar, boolean
 from ._source import CompileError, message_at
@@ -72,21 +73,17 @@ class Signature:
     """What the compiler asks of a kernel."""
 
     def __init__(self, name, parameters, block, grid):
-        from ._kernel import One
         self.name, self.files, self.types, self.source = name, [], {}, Lines()
-        self.block = (block,) if isinstance(block, int) else tuple(block or ())
-        self.grid = (grid,) if isinstance(grid, (int, str)) else tuple(grid or ())
+        self.block, self.grid = blocks_of(block, grid)
         self.parameters = [One(key, kind if isinstance(kind, T.Parameter) else T.type_of(kind), None) for key, kind in parameters.items()]
         for one, kind in zip(self.parameters, parameters.values()):
             if one.kind is None or isinstance(one.kind, T.Parameter) and T.is_open(one.kind.type):
                 raise TypeError(f"{name}: {one.name} is {kind!r}: expected a type, or hg.In[hg.f32, \"n\"]")
-        outputs = [one for one in self.parameters if isinstance(one.kind, T.Parameter) and one.kind.direction != "In"]
-        if not outputs:
+        self.output = output_of(self.parameters)
+        if self.output is None:
             raise TypeError(f"{name} has no output: a parameter y=hg.Out[hg.f32, \"n\"]")
-        self.output = next((one for one in outputs if one.kind.direction == "Out"), outputs[0])
 
     def place(self, line):
-        from ._kernel import Kernel
         return Kernel.place(self, line)
 
 
@@ -237,7 +234,7 @@ class Builder(Owner):
     def __getattr__(self, name):
         one = None if name.startswith("_") or name in LEFT_OUT else _functions.INTRINSICS.get(name) or _functions.instruction(name)
         if one is None:
-            raise AttributeError(f"Builder has no {name}: functions of kernels, when, otherwise, loop, forever, leave, variable, build")
+            raise AttributeError(f"Builder has no {name}: functions of kernels, when, choose, loop, forever, leave, variable, build")
 
         def call(*arguments, **keywords):
             def lower(low, here, *values):

@@ -30,6 +30,17 @@ class One:
         self.name, self.kind, self.default = name, kind, default
 
 
+def blocks_of(block, grid):
+    """(lanes of a block, blocks in each direction) as a decorator or a Builder gets them, as tuples."""
+    return (block,) if isinstance(block, int) else tuple(block or ()), (grid,) if isinstance(grid, (int, str)) else tuple(grid or ())
+
+
+def output_of(parameters):
+    """The array whose extents are the number of lanes: the first Out, else the first Inout; None: there is none."""
+    arrays = [p for p in parameters if isinstance(p.kind, Parameter) and p.kind.direction != "In"]
+    return next((p for p in arrays if p.kind.direction == "Out"), arrays[0] if arrays else None)
+
+
 class Compiled:
     """A program, and what it was compiled from. known: what the compiler found, None where the program comes from the disk."""
 
@@ -67,8 +78,7 @@ class Kernel(_native.Dispatcher):
         self.function, self.name, self.device, self.cache = function, function.__name__, device, cache
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
         self.source = of.source if of else Source(function)
-        self.block = (block,) if isinstance(block, int) else tuple(block or ())
-        self.grid = (grid,) if isinstance(grid, (int, str)) else tuple(grid or ())
+        self.block, self.grid = blocks_of(block, grid)
         self.of, self.types = of, types or {}  # of: the kernel whose open types these are
         self.compiled, self.special, self._parameters = {}, {}, None
         self.files, self.lock, self.history, self.sources = (of.files, of.lock, of.history, of.sources) if of else ([], threading.RLock(), [], {})
@@ -80,7 +90,7 @@ class Kernel(_native.Dispatcher):
         if self._parameters is None:
             self._parameters = [self.closed(p) for p in self.of.parameters] if self.of else [
                 self.parameter(p) for p in inspect.signature(self.function).parameters.values()]
-            if not any(isinstance(p.kind, Parameter) and p.kind.direction != "In" for p in self._parameters):
+            if output_of(self._parameters) is None:
                 raise self.source.error(self.source.node, f"{self.name} has no output", 'a parameter y: hg.Out[hg.f32, "n"]')
             for p in self._parameters:
                 if is_open(p.kind) and p.kind not in self.open:
@@ -162,9 +172,8 @@ class Kernel(_native.Dispatcher):
 
     @property
     def output(self):
-        """The array whose extents are the number of lanes: the first Out, else the first Inout."""
-        arrays = [p for p in self.parameters if isinstance(p.kind, Parameter) and p.kind.direction != "In"]
-        return next((p for p in arrays if p.kind.direction == "Out"), arrays[0])
+        """The array whose extents are the number of lanes."""
+        return output_of(self.parameters)
 
     # ---- compiling ----
 
