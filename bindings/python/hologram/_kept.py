@@ -15,7 +15,7 @@ from . import _executor, _native
 from . import _interface as c
 from . import _scalar as T
 from ._errors import Error, check
-from ._source import CompileError
+from ._source import CompileError, parameters_of
 from ._values import nodes
 
 FIXED = ("hologram", "math", "numpy", "builtins")  # modules that do not change while a process lives
@@ -149,11 +149,7 @@ def frozen(value):
 
 def names_of(node):
     """(names that the body of a function reads and the function does not own, names of attributes in it)"""
-    arguments = node.args
-    read, own, words = {}, set(), set()
-    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
-        if one:
-            own.add(one.arg)
+    read, own, words = {}, {one.arg for one in parameters_of(node)}, set()
     for one in nodes(reversed(node.body)):
         if isinstance(one, ast.Attribute):
             words.add(one.attr)

@@ -18,7 +18,7 @@ from ._compile import CompileError, compile_kernel
 from ._errors import Error
 from ._launch import at_line, bound, open_types
 from ._scalar import In, Inout, Out, Parameter, is_open, static, type_of
-from ._source import ROOM, Source
+from ._source import ROOM, Source, parameters_of
 
 __all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
 static_range = _functions.static_range
@@ -99,8 +99,7 @@ class Kernel(_native.Dispatcher):
         return self._parameters
 
     def parameter(self, p):
-        arguments = self.source.node.args
-        node = next((one for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg] if one and one.arg == p.name))
+        node = next(one for one in parameters_of(self.source.node) if one.arg == p.name)
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise self.source.error(node, f"*{p.name}: a kernel has a fixed number of parameters", "a parameter for each array")
         if p.annotation is p.empty:

@@ -51,6 +51,12 @@ def lines_of(function):
     return lines[first - 1:end], first
 
 
+def parameters_of(node):
+    """The nodes of a function's parameters."""
+    given = node.args
+    return [one for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg) if one]
+
+
 class Source:
     """A function's syntax tree and where it stands."""
 
