@@ -10,10 +10,8 @@ enum { LOOK = 1, COMPILE = 2 };
 
 /* Its high form, lowered for better code. */
 static hg_status lower(hg_code_set *set, const hg_patience *patience, kir_module **low) {
-    const kir_compilation c = {.max_slots = set->caps->compiler.max_slots,
-                               .caps = &set->caps->compiler.better,
-                               .patience = patience,
-                               .verify = set->verify};
+    const kir_compilation c = {
+        .caps = &set->caps->compiler.better, .patience = patience, .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LOW, set->form.high, low));
     if ((*low)->inputs.count == set->input_count && (*low)->slots.count == set->slot_count)
         return HG_OK;
