@@ -99,12 +99,18 @@ static words words_of(uint64_t offset, uint64_t size) {
     return (words){front, whole, size - front - whole};
 }
 
-static hg_status copy_words(wg_recorder *r, hg_driver_arena *from, uint64_t from_offset,
-                            hg_driver_arena *to, uint64_t to_offset, uint64_t size) {
-    if (size == 0) return HG_OK;
+/* For a copy or a fill, which stands in no pass. */
+static hg_status open_for_copy(wg_recorder *r) {
     HG_TRY(wg_open(r));
     wg_end_pass(r);
     r->recorded = true;
+    return HG_OK;
+}
+
+static hg_status copy_words(wg_recorder *r, hg_driver_arena *from, uint64_t from_offset,
+                            hg_driver_arena *to, uint64_t to_offset, uint64_t size) {
+    if (size == 0) return HG_OK;
+    HG_TRY(open_for_copy(r));
     wg.CommandEncoderCopyBufferToBuffer(r->encoder, from->buffer, from_offset, to->buffer,
                                         to_offset, size);
     return HG_OK;
@@ -149,9 +155,7 @@ static hg_status fill(wg_recorder *r, const hg_range *to, uint8_t value) {
     if (value) return merge(r, to->arena, to->offset, NULL, 0, to->size, value);
     HG_TRY(merge(r, to->arena, to->offset, NULL, 0, w.front, 0));
     if (w.size) {
-        HG_TRY(wg_open(r));
-        wg_end_pass(r);
-        r->recorded = true;
+        HG_TRY(open_for_copy(r));
         wg.CommandEncoderClearBuffer(r->encoder, to->arena->buffer, to->offset + w.front, w.size);
     }
     return merge(r, to->arena, to->offset + w.front + w.size, NULL, 0, w.back, 0);
@@ -201,13 +205,11 @@ static hg_status copy_out(wg_recorder *r, const hg_range *from, uint8_t *host) {
         uint64_t size = from->size - done < STEP ? from->size - done : STEP;
         uint64_t start = (from->offset + done) & ~UINT64_C(3), skip = from->offset + done - start;
         wg_read *read;
-        HG_TRY(wg_open(r));
+        HG_TRY(open_for_copy(r));
         HG_TRY(wg_read_add(r, round_up(skip + size, 4), &read));
         read->host = host + done;
         read->skip = skip;
         read->size = size;
-        wg_end_pass(r);
-        r->recorded = true;
         wg.CommandEncoderCopyBufferToBuffer(r->encoder, from->arena->buffer, start, read->buffer, 0,
                                             round_up(skip + size, 4));
     }

@@ -231,14 +231,11 @@ static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said
     request_device(d);
 }
 
-/* What queues and copies need; under the lock. */
-static hg_status make_own(hg_device *d) {
-    return wg_buffer_create(d, WG_RECORDS, WGPU_USE_UNIFORM | WGPU_USE_COPY_TO, &d->own.records);
-}
-
+/* Makes what queues and copies need. */
 static hg_status finish_opening(hg_device *d) {
     hg_mutex_lock(&wg_lock);
-    hg_status status = make_own(d);
+    hg_status status = wg_buffer_create(d, WG_RECORDS, WGPU_USE_UNIFORM | WGPU_USE_COPY_TO,
+                                        &d->own.records);
     hg_mutex_unlock(&wg_lock);
     HG_TRY(status);
     d->own.record_bytes = hg_alloc(WG_RECORDS);
@@ -313,7 +310,7 @@ hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) 
     hg_mutex_lock(&wg_lock);
     if (host->physical)
         (void)wg.AdapterGetInfo(host->physical, &d->info);
-    else if (!wg_is_native()) /* it cannot be asked there */
+    else if (wg.DeviceGetAdapterInfo)
         (void)wg.DeviceGetAdapterInfo(d->handle, &d->info);
     (void)wg.DeviceGetLimits(d->handle, &d->limits);
     d->limits.next = NULL;

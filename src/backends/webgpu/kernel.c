@@ -10,10 +10,10 @@
 
 hg_status wg_layout_get(hg_device *d, uint32_t slots, const wg_layout **layout) {
     WGPUBindGroupLayoutEntry entries[WG_LAYOUTS];
-    if (slots >= WG_LAYOUTS || slots > d->limits.storage_buffers)
+    if (slots > d->caps.compiler.max_bindings)
         return hg_fail(HG_ERROR_EXECUTION_FAILED,
                        "webgpu: a kernel uses %u buffers, the device binds at most %u at once",
-                       (unsigned)slots, (unsigned)d->limits.storage_buffers);
+                       (unsigned)slots, (unsigned)d->caps.compiler.max_bindings);
     wg_layout *l = &d->layouts[slots];
     *layout = l;
     if (l->pipeline) return HG_OK;
@@ -92,7 +92,7 @@ static hg_status start(hg_driver_kernel *k, const char *text, size_t length) {
         .layout = layout->pipeline,
         .compute = {.module = wg.DeviceCreateShaderModule(d->handle, &module),
                     .entry = wg_text("main")}};
-    if (wg_is_native()) {
+    if (!wg.DeviceCreateComputePipelineAsync) {
         k->pipeline = wg.DeviceCreateComputePipeline(d->handle, &descriptor);
         end_scope(k);
     } else {

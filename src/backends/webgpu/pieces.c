@@ -172,7 +172,6 @@ hg_status wg_open(wg_recorder *r) {
     r->piece = hg_calloc(1, sizeof *r->piece);
     if (!r->piece) return hg_fail_memory();
     r->piece->device = r->device;
-    r->piece->scoped = true;
     wg_scope_begin(r->device, WGPU_FILTER_VALIDATION);
     r->encoder = wg.DeviceCreateCommandEncoder(r->device->handle, NULL);
     return HG_OK;

@@ -59,6 +59,8 @@ static void load(void) {
                  own ? own : "");
 #define WG_OPTIONAL(result, function, parameters) \
     (void)hg_library_function(library, "wgpu" #function, (void *)&wg.function);
+#define WG_NOT_NATIVE(result, function, parameters) \
+    if (!wg_is_native()) WG_FUNCTION(result, function, parameters)
 #include "backends/webgpu/symbols.def"
     if (!missing[0]) look_at_version();
 }

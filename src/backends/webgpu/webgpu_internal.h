@@ -27,10 +27,7 @@ extern hg_mutex wg_lock; /* of all calls */
 bool wg_load(char reason[256]);
 /* "Dawn", "wgpu-native 29.0.0" */
 const char *wg_library_name(void);
-/* wgpu-native, which has no CreateComputePipelineAsync and no DeviceGetAdapterInfo (they end the
- * process).
- */
-bool wg_is_native(void);
+bool wg_is_native(void); /* wgpu-native */
 /* The process's instance, made when first asked for and kept; NULL: it cannot be made. */
 WGPUInstance wg_instance(void);
 WGPUStringView wg_text(const char *text);
@@ -135,7 +132,6 @@ struct wg_piece {
     hg_device *device;
     uint64_t number, bytes;
     uint32_t asked;             /* callbacks to come */
-    bool scoped;                /* an error scope is open */
     wg_read *reads, *last_read; /* in the order of the commands, in which their bytes come */
 };
 /* What is being recorded; the lock is held. */
