@@ -489,7 +489,6 @@ static void print_module(wgsl *p, const c_reach *reach, const char *about, hg_te
 static void release(wgsl *p) {
     if (p->needs) hg_free(p->needs[0].vars);
     hg_free(p->needs);
-    hg_free(p->atomic);
     hg_free(p->reached);
 }
 
@@ -503,7 +502,8 @@ hg_status emit_wgsl(const kir_module *kernel, const kir_device_layout *layout,
                        "no WGSL for '%s': the kernel function has parameters or a result",
                        kernel->name);
     p->failed = !emit_c_reach(kernel, kernel->functions, true, &reach) ||
-                !allocate_needs(p, kernel) || !wgsl_prepare_memory(p);
+                !allocate_needs(p, kernel);
+    wgsl_prepare_memory(p);
     kir_count_uses((kir_module *)(uintptr_t)kernel);
     if (!p->failed) print_module(p, &reach, about, out);
     release(p);

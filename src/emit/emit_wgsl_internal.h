@@ -35,7 +35,6 @@ typedef struct wgsl {
     const kir_function *function; /* being printed */
     wgsl_needs *needs;            /* by function id */
     bool *reached;                /* IF, LOOP: something comes to the place after it, by value id */
-    bool *atomic;                 /* by binding, then group memory: atomic operations alone */
     bool group_used, storage_written;
     uint32_t helpers; /* wgsl_helper, by bit */
     int indent;
@@ -63,7 +62,7 @@ void wgsl_use_helper(wgsl *p, wgsl_helper helper); /* prints its name */
 void wgsl_print_helpers(wgsl *p);
 
 /* ---- emit_wgsl_memory.c ---- */
-bool wgsl_prepare_memory(wgsl *p);             /* false: out of memory */
+void wgsl_prepare_memory(wgsl *p);             /* looks at all accesses */
 void wgsl_declare_memory(wgsl *p);             /* bindings, the record, group memory */
 void wgsl_slot_bases(wgsl *p);                 /* at the top of a function */
 bool wgsl_memory(wgsl *p, const kir_value *v); /* LOAD STORE ATOMIC FENCE BARRIER; false: another */

@@ -7,40 +7,23 @@
 static bool is_group(const kir_value *v) {
     return v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN;
 }
-static bool is_memory(const kir_value *v) {
-    return v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC;
-}
 
 static uint32_t binding_count(const wgsl *p) {
     return kir_device_binding_count(p->layout, p->module);
 }
 
-/* The place of an access in wgsl.atomic. */
-static uint64_t memory_of(const wgsl *p, const kir_value *v) {
-    return is_group(v) ? binding_count(p) : kir_device_binding(p->layout, (uint64_t)v->u.mem.slot);
-}
-
-/* A read that must really happen is an atomic one: compilers may keep what a plain one read. Of
- * group memory only what stood before a barrier is read behind it. */
-bool wgsl_prepare_memory(wgsl *p) {
-    p->atomic = hg_calloc((size_t)binding_count(p) + 1, sizeof *p->atomic);
-    if (!p->atomic) return false;
+void wgsl_prepare_memory(wgsl *p) {
     for (const kir_function *f = p->module->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (!is_memory(v) || (v->u.mem.slot < 0 && !is_group(v))) continue;
+            if (!kir_is_access(v)) continue;
             p->group_used |= is_group(v);
             p->storage_written |= !is_group(v) && v->op != KIR_LOAD;
-            p->atomic[memory_of(p, v)] |= v->op == KIR_ATOMIC ||
-                                          (v->u.mem.volatile_access && !is_group(v));
         }
-    return true;
 }
 
 /* ---- declarations ---- */
 
-static const char *words(const wgsl *p, uint64_t memory) {
-    return p->atomic[memory] ? "atomic<u32>" : "u32";
-}
+static const char *words(bool atomic) { return atomic ? "atomic<u32>" : "u32"; }
 
 static void declare_record(wgsl *p) {
     const kir_module *m = p->module;
@@ -66,12 +49,12 @@ void wgsl_declare_memory(wgsl *p) {
     for (uint32_t b = 0; b < count; b++)
         hg_text_addf(p->out,
                      "@group(0) @binding(%u) var<storage, read_write> binding%u: array<%s>;\n",
-                     (unsigned)b, (unsigned)b, words(p, b));
+                     (unsigned)b, (unsigned)b, words(p->layout->atomic_bindings.data[b]));
     declare_record(p);
     if (p->group_used) {
         uint64_t size = (p->options->group_memory + 3) / 4;
-        hg_text_addf(p->out, "var<workgroup> group_memory: array<%s, %llu>;\n", words(p, count),
-                     (unsigned long long)(size ? size : 1));
+        hg_text_addf(p->out, "var<workgroup> group_memory: array<%s, %llu>;\n",
+                     words(p->layout->atomic_group), (unsigned long long)(size ? size : 1));
     }
     wgsl_text(p, "\n");
 }
@@ -83,7 +66,7 @@ void wgsl_slot_bases(wgsl *p) {
         bool used = false;
         for (const kir_value *v = kir_walk(NULL, p->function->body); v && !used;
              v = kir_walk(v, p->function->body))
-            used = is_memory(v) && !is_group(v) && v->u.mem.slot == (int16_t)i;
+            used = kir_is_access(v) && !is_group(v) && v->u.mem.slot == (int16_t)i;
         if (!used || base < 0) continue;
         hg_text_addf(p->out, "    let s%llu = record.", (unsigned long long)i);
         emit_field_name(p->layout, p->out, (uint64_t)base);
@@ -137,7 +120,7 @@ static bool is_supported(wgsl *p, const kir_value *v) {
 
 static void load(wgsl *p, const kir_value *v) {
     if (!v->uses && !v->u.mem.volatile_access && !v->u.mem.uniform) return;
-    bool atomic = p->atomic[memory_of(p, v)];
+    bool atomic = kir_device_is_atomic(p->layout, v);
     if (v->uses) {
         wgsl_declare(p, v);
     } else {
@@ -162,7 +145,7 @@ static void word_of(wgsl *p, const kir_value *v) {
 }
 
 static void store(wgsl *p, const kir_value *v) {
-    bool atomic = p->atomic[memory_of(p, v)];
+    bool atomic = kir_device_is_atomic(p->layout, v);
     wgsl_line(p);
     if (atomic) wgsl_text(p, "atomicStore(&");
     place(p, v);

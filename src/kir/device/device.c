@@ -374,7 +374,9 @@ static hg_status bind_arenas(device *d, const kir_module *m) {
     return HG_OK;
 }
 
-/* Which memory atomic operations reach. */
+/* Which memory atomic operations reach, and in which slot accesses must really happen: what a plain
+ * one read a compiler may keep. Of group memory only what stood before a barrier is read behind it.
+ */
 static hg_status find_atomics(device *d, const kir_module *m) {
     kir_device_layout *layout = d->layout;
     for (uint32_t i = kir_device_binding_count(layout, m); i > 0; i--) {
@@ -384,11 +386,13 @@ static hg_status find_atomics(device *d, const kir_module *m) {
     }
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (v->op != KIR_ATOMIC) continue;
+            if (!kir_is_access(v)) continue;
+            bool atomic = v->op == KIR_ATOMIC;
             if (v->u.mem.slot >= 0)
-                layout->atomic_bindings.data[kir_device_binding(layout, (uint64_t)v->u.mem.slot)] =
-                    true;
-            layout->atomic_group |= v->u.mem.space == KIR_SHARED && v->u.mem.slot < 0;
+                layout->atomic_bindings.data[kir_device_binding(layout, (uint64_t)v->u.mem.slot)] |=
+                    atomic || v->u.mem.volatile_access;
+            else
+                layout->atomic_group |= atomic && v->u.mem.space == KIR_SHARED;
         }
     return HG_OK;
 }

@@ -22,11 +22,12 @@ typedef struct kir_device_target {
     bool bind_arenas; /* not addressed: no memory may be bound twice. Slots that lie in one arena
                          share a binding */
     /* What WGSL asks for. whole_atomics: a binding, or group memory, that an atomic operation
-     * reaches is read and written by atomic operations alone (layout.atomic_bindings). It is words:
-     * no memory8 and the like, no 64-bit atomics. shown_uniform: a compiler must see that all lanes
-     * of a group reach a barrier. Control flow around barriers then follows from the record,
-     * numbers of groups and marked loads (mem.uniform) alone; a kernel whose flow does not is an
-     * error (it may be one where an invocation runs several lanes and a function holds a barrier).
+     * reaches, or a binding that is read or written volatile, is reached by atomic operations alone
+     * (layout.atomic_bindings). It is words: no memory8 and the like, no 64-bit atomics.
+     * shown_uniform: a compiler must see that all lanes of a group reach a barrier. Control flow
+     * around barriers then follows from the record, numbers of groups and marked loads
+     * (mem.uniform) alone; a kernel whose flow does not is an error (it may be one where an
+     * invocation runs several lanes and a function holds a barrier).
      */
     bool whole_atomics, shown_uniform;
     uint32_t written_rounds; /* loops of few operations that look at the clock count so many rounds
@@ -200,8 +201,10 @@ typedef struct kir_device_layout {
      * arena, and BASE fields are offsets in it. */
     HG_VEC(uint8_t) bindings;
     uint32_t binding_count;
-    HG_VEC(bool) atomic_bindings; /* by number of the binding: some ATOMIC reaches it */
-    bool atomic_group;            /* and group memory */
+    HG_VEC(bool)
+    atomic_bindings;   /* by number of the binding: some ATOMIC reaches it, or an access
+                          that must really happen (volatile_access) */
+    bool atomic_group; /* some ATOMIC reaches group memory */
 } kir_device_layout;
 
 /* Where a slot is bound: on its own, unless arenas are. */
