@@ -27,8 +27,7 @@ typedef struct kir_device_target {
      * shown_uniform: a compiler must see that all lanes of a group reach a barrier. Control flow
      * around barriers then follows from the record, numbers of groups and marked loads
      * (mem.uniform) alone; a kernel whose flow does not is an error (it may be one where an
-     * invocation runs several lanes and a function holds a barrier).
-     */
+     * invocation runs several lanes and a function holds a barrier). */
     bool whole_atomics, shown_uniform;
     uint32_t written_rounds; /* loops of few operations that look at the clock count so many rounds
                                 together, which the device's compiler writes out one after another
@@ -201,10 +200,10 @@ typedef struct kir_device_layout {
      * arena, and BASE fields are offsets in it. */
     HG_VEC(uint8_t) bindings;
     uint32_t binding_count;
-    HG_VEC(bool)
-    atomic_bindings;   /* by number of the binding: some ATOMIC reaches it, or an access
-                          that must really happen (volatile_access) */
-    bool atomic_group; /* some ATOMIC reaches group memory */
+    /* Whether some ATOMIC, or an access that must really happen (volatile_access), reaches a
+     * binding, by its number; whether some ATOMIC reaches group memory. */
+    HG_VEC(bool) atomic_bindings;
+    bool atomic_group;
 } kir_device_layout;
 
 /* Where a slot is bound: on its own, unless arenas are. */
