@@ -22,15 +22,12 @@ static bool has_array(const plan_call *call, const char *name) {
     return plan_array_of(call, plan_operand_named(call, name)) != NULL;
 }
 
-/* An operand of three strides, or what stands for it: rows of `columns` without gaps. */
+/* Where rows of `columns` elements lie. */
 static layout layout_of(const plan_call *call, const char *name, uint64_t heads, uint64_t rows,
                         uint64_t columns) {
-    uint32_t given = plan_operand_named(call, name);
-    if (call->operands[given].count == 3)
-        return (layout){plan_number(call, given, 0), plan_number(call, given, 1),
-                        plan_number(call, given, 2)};
-    uint64_t head = plan_times(rows, columns);
-    return (layout){plan_times(heads, head), head, columns};
+    uint64_t strides[3];
+    plan_strides_of(call, name, 3, (const uint64_t[]){heads, rows, columns}, strides);
+    return (layout){strides[0], strides[1], strides[2]};
 }
 
 static asked read_call(const plan_call *call) {
@@ -61,14 +58,6 @@ static asked read_call(const plan_call *call) {
 
 /* ---- shapes ---- */
 
-static void check_count(const plan_call *call, plan_problem *problem, const char *name,
-                        uint32_t expected, const char *what) {
-    uint32_t operand = plan_operand_named(call, name), count = call->operands[operand].count;
-    if (count != 0 && count != expected)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u strides, %u expected: %s",
-                    (unsigned)count, (unsigned)expected, what);
-}
-
 static void check(const plan_call *call, plan_problem *problem) {
     static const char *const layouts[] = {"query_strides", "key_strides", "value_strides",
                                           "output_strides", "seen_strides"};
@@ -86,9 +75,9 @@ static void check(const plan_call *call, plan_problem *problem) {
     if (a.from_start && !a.causal)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "from_start"),
                     "true, and causal is false: it says which end causal counts from");
-    check_count(call, problem, "mask_strides", 2, "of a batch and of a head");
+    plan_check_strides(call, problem, "mask_strides", 2, "of a batch and of a head");
     for (size_t i = 0; i < HG_COUNT_OF(layouts); i++)
-        check_count(call, problem, layouts[i], 3, "of a batch, of a head and of a row");
+        plan_check_strides(call, problem, layouts[i], 3, "of a batch, of a head and of a row");
     plan_check_apart(call, problem, plan_operand_named(call, "output_strides"),
                      (const uint64_t[]){a.batch, a.heads, a.seq_len},
                      (const uint64_t[]){a.output.batch, a.output.head, a.output.row}, a.value_dim);

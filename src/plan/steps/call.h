@@ -80,6 +80,14 @@ uint64_t plan_named_or(const plan_call *call, const char *name, uint64_t missing
 uint64_t plan_row_stride(const plan_call *call, uint32_t operand, uint64_t columns);
 void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t operand,
                     uint64_t columns);
+/* Strides in elements: those that the operand gives, where it has `count` of them; else those of an
+ * array without gaps, whose extents behind each stride's own axis are `inside`: heads, rows and
+ * columns for the strides of a batch, of a head and of a row. */
+void plan_strides_of(const plan_call *call, const char *name, uint32_t count,
+                     const uint64_t *inside, uint64_t *strides);
+/* what: they are of. */
+void plan_check_strides(const plan_call *call, plan_problem *problem, const char *name,
+                        uint32_t count, const char *what);
 /* Of what is written no element may be another one's too: from the smallest stride on, each is as
  * large as what lies inside it. inside: elements side by side. `operand` has the strides. */
 void plan_check_apart(const plan_call *call, plan_problem *problem, uint32_t operand,

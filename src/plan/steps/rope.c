@@ -13,18 +13,6 @@ typedef struct asked {
     bool tables, strides, part;
 } asked;
 
-/* An operand of strides, or what stands for it: no gaps. */
-static layout layout_of(const plan_call *call, const char *name, uint32_t count,
-                        const uint64_t *inside) {
-    uint32_t given = plan_operand_named(call, name);
-    layout l = {{0}};
-    for (uint32_t i = count; i-- > 0;)
-        l.strides[i] = call->operands[given].count == count ? plan_number(call, given, i)
-                       : i + 1 == count                     ? inside[i]
-                                        : plan_times(l.strides[i + 1], inside[i]);
-    return l;
-}
-
 static asked read_call(const plan_call *call) {
     asked a = {.batch = plan_named(call, "batch"),
                .places = plan_named(call, "seq_len"),
@@ -37,19 +25,11 @@ static asked read_call(const plan_call *call) {
     a.tables = plan_array_of(call, plan_operand_named(call, "sin")) != NULL;
     a.part = plan_is_given(call, plan_operand_named(call, "rotary_dim"));
     a.strides = plan_is_given(call, input) || plan_is_given(call, output);
-    a.input = layout_of(call, "input_strides", 3, all);
-    a.output = layout_of(call, "output_strides", 3, all);
-    a.cos = layout_of(call, "freqs_strides", 2, row);
-    a.sin = layout_of(call, "sin_strides", 2, row);
+    plan_strides_of(call, "input_strides", 3, all, a.input.strides);
+    plan_strides_of(call, "output_strides", 3, all, a.output.strides);
+    plan_strides_of(call, "freqs_strides", 2, row, a.cos.strides);
+    plan_strides_of(call, "sin_strides", 2, row, a.sin.strides);
     return a;
-}
-
-static void check_count(const plan_call *call, plan_problem *problem, const char *name,
-                        uint32_t expected, const char *what) {
-    uint32_t operand = plan_operand_named(call, name), count = call->operands[operand].count;
-    if (count != 0 && count != expected)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u strides, %u expected: %s",
-                    (unsigned)count, (unsigned)expected, what);
 }
 
 /* Frequencies are those of places that are numbers; cosines and sines are there of each. */
@@ -83,10 +63,10 @@ static void check(const plan_call *call, plan_problem *problem) {
                     "%llu, at most head_dim, %llu, expected", (unsigned long long)turned,
                     (unsigned long long)a.size);
     check_position(call, problem, &a);
-    check_count(call, problem, "freqs_strides", 2, "of a batch and of a place");
-    check_count(call, problem, "sin_strides", 2, "of a batch and of a place");
-    check_count(call, problem, "input_strides", 3, "of a batch, of a place and of a head");
-    check_count(call, problem, "output_strides", 3, "of a batch, of a place and of a head");
+    plan_check_strides(call, problem, "freqs_strides", 2, "of a batch and of a place");
+    plan_check_strides(call, problem, "sin_strides", 2, "of a batch and of a place");
+    plan_check_strides(call, problem, "input_strides", 3, "of a batch, of a place and of a head");
+    plan_check_strides(call, problem, "output_strides", 3, "of a batch, of a place and of a head");
     plan_check_apart(call, problem, plan_operand_named(call, "output_strides"),
                      (const uint64_t[]){a.batch, a.places, a.heads}, a.output.strides, a.size);
 }

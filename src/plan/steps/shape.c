@@ -55,6 +55,24 @@ void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t opera
                     (unsigned long long)stride, (unsigned long long)columns);
 }
 
+void plan_strides_of(const plan_call *call, const char *name, uint32_t count,
+                     const uint64_t *inside, uint64_t *strides) {
+    uint32_t operand = plan_operand_named(call, name);
+    bool given = call->operands[operand].count == count;
+    for (uint32_t i = count; i-- > 0;)
+        strides[i] = given            ? plan_number(call, operand, i)
+                     : i + 1 == count ? inside[i]
+                                      : plan_times(strides[i + 1], inside[i]);
+}
+
+void plan_check_strides(const plan_call *call, plan_problem *problem, const char *name,
+                        uint32_t count, const char *what) {
+    uint32_t operand = plan_operand_named(call, name), found = call->operands[operand].count;
+    if (found != 0 && found != count)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u strides, %u expected: %s",
+                    (unsigned)found, (unsigned)count, what);
+}
+
 void plan_check_apart(const plan_call *call, plan_problem *problem, uint32_t operand,
                       const uint64_t extents[3], const uint64_t strides[3], uint64_t inside) {
     uint64_t left[3] = {extents[0], extents[1], extents[2]};
