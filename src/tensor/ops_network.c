@@ -123,9 +123,9 @@ static hg_status no_rows(ops_call *c, const hg_tensor *x, hg_type wide, const ui
     return HG_OK;
 }
 
-static hg_status row_norm(ops_call *c, ops_kept *k, const char *instruction, uint32_t statistics) {
-    const tensor_work work = {.instruction = instruction, .operation = c->name};
-    const bool centred = instruction[0] == 'l';
+static hg_status row_norm(ops_call *c, ops_kept *k, bool centred, uint32_t statistics) {
+    const tensor_work work = {.instruction = centred ? "layer_norm" : "rms_norm",
+                              .operation = c->name};
     const hg_tensor *x[3] = {NULL};
     uint64_t n = 1, lines[HG_TENSOR_AXES];
     uint32_t axes;
@@ -160,11 +160,9 @@ static hg_status row_norm(ops_call *c, ops_kept *k, const char *instruction, uin
     c->out[0] = hg_tensor_retain(shaped);
     return HG_OK;
 }
-static hg_status layer_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, "layer_norm", 0); }
-static hg_status layer_norm_statistics(ops_call *c, ops_kept *k) {
-    return row_norm(c, k, "layer_norm", 2);
-}
-static hg_status rms_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, "rms_norm", 0); }
+static hg_status layer_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, true, 0); }
+static hg_status layer_norm_statistics(ops_call *c, ops_kept *k) { return row_norm(c, k, true, 2); }
+static hg_status rms_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, false, 0); }
 hg_status ops_layer_norm(ops_call *c) { return ops_with_kept(c, layer_norm); }
 hg_status ops_layer_norm_statistics(ops_call *c) { return ops_with_kept(c, layer_norm_statistics); }
 hg_status ops_rms_norm(ops_call *c) { return ops_with_kept(c, rms_norm); }
