@@ -2,42 +2,10 @@
 #include "io/io_internal.h"
 
 #include <string.h>
-#if !defined(__wasm__)
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#endif
 
 void hg_io_code(const char *code) {
     memcpy(hg_error_record()->code, code, sizeof hg_error_record()->code);
 }
-
-#if !defined(__wasm__)
-const char *hg_io_reason(int error) {
-    switch (error) {
-    case ENOENT: return "no such file or directory";
-    case EACCES:
-    case EPERM: return "permission denied";
-    case EBADF: return "is not open";
-    case EISDIR: return "is a directory";
-    case ENOTDIR: return "a part of the path is not a directory";
-    case ENOSPC: return "no space left on the device";
-    case EDQUOT: return "quota exceeded";
-    case EROFS: return "read-only file system";
-    case EMFILE:
-    case ENFILE: return "too many open files";
-    case ENAMETOOLONG: return "name too long";
-    case ELOOP: return "too many symbolic links";
-    case EFBIG: return "file too large";
-    case EPIPE: return "the reader has gone";
-    case EIO: return "device error";
-    case ETXTBSY: return "file is being executed";
-    default: return "refused by the system";
-    }
-}
-#endif
 
 bool hg_path_ends(const char *path, const char *suffix) {
     size_t length = strlen(path), tail = strlen(suffix);
@@ -66,20 +34,6 @@ hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) {
     return hg_bytes_alloc_in(NULL, length, out);
 }
 
-typedef struct hg_mapping {
-    void *data;
-    size_t length;
-    uint32_t references; /* of bytes; atomic */
-} hg_mapping;
-
-static void release_mapping(hg_mapping *m) {
-    if (hg_atomic_sub_fetch(&m->references, 1, HG_ACQ_REL) != 0) return;
-#if !defined(__wasm__)
-    (void)munmap(m->data, m->length);
-#endif
-    hg_free(m);
-}
-
 void hg_bytes_part(const hg_bytes *whole, uint64_t offset, uint64_t length, hg_bytes *out) {
     hg_atomic_fetch_add(&whole->mapping->references, 1, HG_RELAXED);
     *out = (hg_bytes){.data = whole->data + offset, .length = length, .mapping = whole->mapping};
@@ -87,46 +41,30 @@ void hg_bytes_part(const hg_bytes *whole, uint64_t offset, uint64_t length, hg_b
 
 void hg_bytes_free(hg_bytes *bytes) {
     if (bytes->mapping)
-        release_mapping(bytes->mapping);
+        hg_mapping_release(bytes->mapping);
     else
         hg_free_aligned(bytes->data);
     hg_budget_release(bytes->budget, bytes->charged);
     *bytes = (hg_bytes){0};
 }
 
-#if defined(__wasm__) /* there are no files */
-
-static hg_status no_files(const char *path) {
-    return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: this host has no files", path);
+hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) {
+    return hg_file_read_in(NULL, path, limit, out);
 }
 
-hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) {
-    *in = (hg_input){.path = path, .file = -1, .bytes = {.budget = budget}};
-    return no_files(path);
-}
-void hg_input_close(hg_input *in) { hg_bytes_free(&in->bytes); }
-hg_status hg_input_read(hg_input *in, uint64_t until) {
-    (void)until;
-    return no_files(in->path);
-}
-bool hg_input_map(hg_input *in, hg_bytes *out) {
-    (void)in, (void)out;
-    return false;
-}
-void hg_input_take(hg_input *in, hg_bytes *out) {
-    *out = in->bytes;
-    in->bytes = (hg_bytes){0};
-}
-hg_status hg_file_read_in(hg_budget *budget, const char *path, uint64_t limit, hg_bytes *out) {
-    (void)budget, (void)limit;
-    *out = (hg_bytes){0};
-    return no_files(path);
-}
-hg_status hg_file_map(hg_budget *budget, const char *path, hg_bytes *out) {
-    return hg_file_read_in(budget, path, UINT64_MAX, out);
-}
+#if !defined(__wasm__) /* no_files.c */
 
-#else
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void hg_mapping_release(hg_mapping *m) {
+    if (hg_atomic_sub_fetch(&m->references, 1, HG_ACQ_REL) != 0) return;
+    (void)munmap(m->data, m->length);
+    hg_free(m);
+}
 
 /* Another length, the first `kept` bytes stay. A smaller one cannot fail. */
 static hg_status resize(hg_bytes *bytes, uint64_t kept, uint64_t length) {
@@ -144,6 +82,29 @@ static hg_status resize(hg_bytes *bytes, uint64_t kept, uint64_t length) {
 }
 
 /* ---- inputs ---- */
+
+const char *hg_io_reason(int error) {
+    switch (error) {
+    case ENOENT: return "no such file or directory";
+    case EACCES:
+    case EPERM: return "permission denied";
+    case EBADF: return "is not open";
+    case EISDIR: return "is a directory";
+    case ENOTDIR: return "a part of the path is not a directory";
+    case ENOSPC: return "no space left on the device";
+    case EDQUOT: return "quota exceeded";
+    case EROFS: return "read-only file system";
+    case EMFILE:
+    case ENFILE: return "too many open files";
+    case ENAMETOOLONG: return "name too long";
+    case ELOOP: return "too many symbolic links";
+    case EFBIG: return "file too large";
+    case EPIPE: return "the reader has gone";
+    case EIO: return "device error";
+    case ETXTBSY: return "file is being executed";
+    default: return "refused by the system";
+    }
+}
 
 static hg_status fail_read(const char *path, int error) {
     return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: %s (errno %d)", *path ? path : "''",
@@ -263,7 +224,3 @@ hg_status hg_file_map(hg_budget *budget, const char *path, hg_bytes *out) {
 }
 
 #endif
-
-hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) {
-    return hg_file_read_in(NULL, path, limit, out);
-}

@@ -27,6 +27,13 @@ hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) HG_NO
 hg_status hg_input_read(hg_input *in, uint64_t until) HG_NODISCARD;
 /* All of it, mapped into memory; false: it cannot be, and is still to be read. */
 bool hg_input_map(hg_input *in, hg_bytes *out);
+/* Memory that a file is mapped to. */
+typedef struct hg_mapping {
+    void *data;
+    size_t length;
+    uint32_t references; /* of bytes; atomic */
+} hg_mapping;
+void hg_mapping_release(hg_mapping *m); /* one reference */
 /* Part of a mapping, which stays as long as the part does. */
 void hg_bytes_part(const hg_bytes *whole, uint64_t offset, uint64_t length, hg_bytes *out);
 void hg_input_take(hg_input *in, hg_bytes *out); /* what was read, with a NUL behind it */

@@ -16,36 +16,23 @@ hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint6
     return HG_OK;
 }
 
-#if defined(__wasm__) /* there are no files */
-
-struct hg_outputs {
-    int unused;
-};
-
-static hg_status no_files(const char *path) {
-    return IO_FAIL(HG_ERROR_IO, "X02", "cannot write %s: this host has no files", path);
+hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank,
+                               const uint64_t *extent, const void *data) {
+    return hg_outputs_add_elements(outputs, path, type, rank, extent,
+                                   &(hg_file_part){.data = data});
 }
 
-hg_outputs *hg_outputs_create(void) { return hg_calloc(1, sizeof(hg_outputs)); }
-void hg_outputs_charge(hg_outputs *outputs, hg_budget *budget) { (void)outputs, (void)budget; }
-void hg_outputs_destroy(hg_outputs *outputs) { hg_free(outputs); }
-hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts,
-                         size_t count) {
-    (void)outputs, (void)parts, (void)count;
-    return no_files(path);
-}
-hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type,
-                                  uint32_t rank, const uint64_t *extent,
-                                  const hg_file_part *elements) {
-    (void)outputs, (void)type, (void)rank, (void)extent, (void)elements;
-    return no_files(path);
-}
-hg_status hg_outputs_commit(hg_outputs *outputs) {
-    (void)outputs;
-    return HG_OK;
+hg_status hg_file_write(const char *path, const void *data, uint64_t length) {
+    hg_outputs *outputs = hg_outputs_create();
+    if (!outputs) return hg_fail_memory();
+    hg_file_part part = {.data = data, .length = length};
+    hg_status status = hg_outputs_add(outputs, path, &part, 1);
+    if (status == HG_OK) status = hg_outputs_commit(outputs);
+    hg_outputs_destroy(outputs);
+    return status;
 }
 
-#else
+#if !defined(__wasm__) /* no_files.c */
 
 #include "base/disk.h"
 
@@ -410,19 +397,3 @@ hg_status hg_outputs_commit(hg_outputs *outputs) {
 }
 
 #endif
-
-hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank,
-                               const uint64_t *extent, const void *data) {
-    return hg_outputs_add_elements(outputs, path, type, rank, extent,
-                                   &(hg_file_part){.data = data});
-}
-
-hg_status hg_file_write(const char *path, const void *data, uint64_t length) {
-    hg_outputs *outputs = hg_outputs_create();
-    if (!outputs) return hg_fail_memory();
-    hg_file_part part = {.data = data, .length = length};
-    hg_status status = hg_outputs_add(outputs, path, &part, 1);
-    if (status == HG_OK) status = hg_outputs_commit(outputs);
-    hg_outputs_destroy(outputs);
-    return status;
-}
