@@ -166,34 +166,25 @@ static int32_t gives(const plan_call *call) {
     return plan_named(call, "masked") ? GIVES_MASKED : GIVES_WEIGHTS;
 }
 
-/* Parts and values of a launch, in the order of the text's parameters. */
-typedef struct given {
-    plan_part parts[11];
-    uint64_t values[32];
-    uint8_t arrays, count;
-} given;
-static void give(given *g, uint64_t value) { g->values[g->count++] = value; }
-static void give_layout(given *g, const layout *at) {
-    give(g, at->batch);
-    give(g, at->head);
-    give(g, at->row);
+static void give_layout(plan_given *g, const layout *at) {
+    plan_give_values(g, (const uint64_t[]){at->batch, at->head, at->row}, 3);
 }
 
-static void give_values(const plan_call *call, given *g, const asked *a) {
+static void give_values(const plan_call *call, plan_given *g, const asked *a) {
     int exponent;
     double scale = scale_of(call, a, &exponent);
     const uint64_t sizes[] = {a->heads / a->kv_heads, a->seq_len, a->kv_len, a->head_dim,
-                              a->value_dim,           a->kv_heads};
-    for (size_t i = 0; i < HG_COUNT_OF(sizes); i++) give(g, sizes[i]);
+                              a->value_dim,           a->kv_heads},
+                   scales[] = {bits_of(call, scale), (uint64_t)exponent,
+                               bits_of(call, share_of(call, a))};
+    plan_give_values(g, sizes, HG_COUNT_OF(sizes));
     give_layout(g, &a->query);
     give_layout(g, &a->key);
     give_layout(g, &a->value);
-    give(g, bits_of(call, scale));
-    give(g, (uint64_t)exponent);
-    give(g, bits_of(call, share_of(call, a)));
+    plan_give_values(g, scales, HG_COUNT_OF(scales));
     if (has_array(call, "mask")) give_layout(g, &a->mask);
     if (has_array(call, "seen")) give_layout(g, &a->seen);
-    if (a->softcap != 0) give(g, bits_of(call, cap_of(call, a)));
+    if (a->softcap != 0) plan_give_values(g, (const uint64_t[]){bits_of(call, cap_of(call, a))}, 1);
 }
 
 static void expand_output(const plan_call *call, plan_expansion *x, const asked *a,
@@ -220,14 +211,13 @@ static void expand(const plan_call *call, plan_expansion *x) {
     /* The output or the scores have batch * heads * seq_len elements or more, so that products of
      * these do not overflow. */
     uint64_t tiles = (a.seq_len - 1) / LANES + 1, blocks = a.batch * a.heads * tiles;
-    given g = {.parts = {plan_part_named(call, "query"), plan_part_named(call, "key"),
-                         plan_part_named(call, "value")}};
+    plan_given g = {.parts = {plan_part_named(call, "query"), plan_part_named(call, "key"),
+                              plan_part_named(call, "value")}};
     g.parts[3] = plan_scratch(x, blocks, plan_times(a.head_dim, LANES * size));
     g.parts[4] = plan_scratch(x, blocks, KEYS * LANES * size);
     g.parts[5] = plan_scratch(x, blocks, plan_times(a.value_dim, LANES * size));
     g.arrays = 6;
-    for (size_t i = 0; i < HG_COUNT_OF(others); i++)
-        if (has_array(call, others[i])) g.parts[g.arrays++] = plan_part_named(call, others[i]);
+    for (size_t i = 0; i < HG_COUNT_OF(others); i++) (void)plan_give_array(&g, call, others[i]);
     if (kept) g.parts[g.arrays++] = plan_scratch(x, blocks, plan_times(a.kv_len, LANES * size));
     give_values(call, &g, &a);
     plan_kernel_key key = plan_library_key(

@@ -105,6 +105,16 @@ uint32_t plan_tile_for(uint32_t size, uint64_t count);
 plan_part plan_whole(const plan_call *call, uint32_t array);     /* of call->arrays */
 plan_part plan_part_of(const plan_call *call, uint32_t operand); /* all of an array that is given */
 plan_part plan_part_named(const plan_call *call, const char *name);
+/* Parts and values of a launch, in the order of the text's parameters, some of which are there or
+ * not. */
+typedef struct plan_given {
+    plan_part parts[12];
+    uint64_t values[32];
+    uint8_t arrays, count;
+} plan_given;
+/* All of an array; false: it is left out. */
+bool plan_give_array(plan_given *g, const plan_call *call, const char *name);
+void plan_give_values(plan_given *g, const uint64_t *values, uint32_t count);
 plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size);
 /* Memory that actions with x->once write and others only read. */
 plan_part plan_table(plan_expansion *x, uint64_t count, uint64_t size);

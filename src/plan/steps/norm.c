@@ -54,14 +54,6 @@ static void ranges(plan_call *call) {
     if (call->op != HG_OP_GROUP_NORM) shape_given(call, "inverse_deviation", &p.rows);
 }
 
-/* One more part of a program that has `count` of them. */
-static bool give(const plan_call *call, const char *name, plan_part *parts, uint32_t *count) {
-    uint32_t operand = plan_operand_named(call, name);
-    bool given = plan_array_of(call, operand) != NULL;
-    if (given) parts[(*count)++] = plan_part_of(call, operand);
-    return given;
-}
-
 enum { SHORT_ROW = 256, LANES = 32, FEW_LANES = 16 };
 
 static uint32_t lanes_of(const plan_expansion *x) {
@@ -73,11 +65,11 @@ static void expand(const plan_call *call, plan_expansion *x) {
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type));
     bool of_group = call->op == HG_OP_GROUP_NORM;
-    plan_part parts[6] = {plan_part_named(call, "input"), plan_part_named(call, "gamma"),
-                          plan_part_named(call, "beta"), plan_part_named(call, "output")};
-    uint32_t count = 4;
-    bool mean = !of_group && give(call, "mean", parts, &count),
-         inverse = !of_group && give(call, "inverse_deviation", parts, &count);
+    plan_given g = {.parts = {plan_part_named(call, "input"), plan_part_named(call, "gamma"),
+                              plan_part_named(call, "beta"), plan_part_named(call, "output")},
+                    .arrays = 4};
+    bool mean = !of_group && plan_give_array(&g, call, "mean"),
+         inverse = !of_group && plan_give_array(&g, call, "inverse_deviation");
     plan_expand_rows(
         x, &(plan_row_program){
                .id = LIBRARY_ROWS_NORM,
@@ -92,8 +84,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
                .constants = (int32_t[]){(int32_t)size, x->rolled, of_group && p.spatial > 1,
                                         of_group, of_group && call->fn != HG_OP_MOV, mean, inverse},
                .constant_count = 7,
-               .parts = parts,
-               .part_count = count,
+               .parts = g.parts,
+               .part_count = g.arrays,
                .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups,
                                       p.channels, p.spatial},
                .value_count = 6});
@@ -101,10 +93,10 @@ static void expand(const plan_call *call, plan_expansion *x) {
 
 static void expand_rms(const plan_call *call, plan_expansion *x) {
     plan_rows rows = plan_named_rows(call);
-    plan_part parts[4] = {plan_part_named(call, "input"), plan_part_named(call, "gamma"),
-                          plan_part_named(call, "output")};
-    uint32_t count = 3;
-    bool inverse = give(call, "inverse_deviation", parts, &count);
+    plan_given g = {.parts = {plan_part_named(call, "input"), plan_part_named(call, "gamma"),
+                              plan_part_named(call, "output")},
+                    .arrays = 3};
+    bool inverse = plan_give_array(&g, call, "inverse_deviation");
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type));
     plan_expand_rows(
@@ -119,8 +111,8 @@ static void expand_rms(const plan_call *call, plan_expansion *x) {
                                .shared_bytes = 80 * size,
                                .constants = (int32_t[]){(int32_t)size, x->rolled, inverse},
                                .constant_count = 3,
-                               .parts = parts,
-                               .part_count = count,
+                               .parts = g.parts,
+                               .part_count = g.arrays,
                                .values = (uint64_t[]){rows.n, rows.stride, plan_named(call, "eps")},
                                .value_count = 3});
 }

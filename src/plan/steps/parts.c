@@ -37,6 +37,17 @@ plan_part plan_part_named(const plan_call *call, const char *name) {
     return plan_part_of(call, plan_operand_named(call, name));
 }
 
+bool plan_give_array(plan_given *g, const plan_call *call, const char *name) {
+    uint32_t operand = plan_operand_named(call, name);
+    bool given = plan_array_of(call, operand) != NULL;
+    if (given) g->parts[g->arrays++] = plan_part_of(call, operand);
+    return given;
+}
+
+void plan_give_values(plan_given *g, const uint64_t *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) g->values[g->count++] = values[i];
+}
+
 uint32_t plan_tile(const plan_expansion *x, library_tile tile) {
     return x->tiles ? x->tiles->sizes[tile] : library_tile_get(tile)->preset[LIBRARY_TILES_V4];
 }

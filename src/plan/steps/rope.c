@@ -115,41 +115,27 @@ static plan_part angles_of(const plan_call *call, plan_expansion *x, const asked
     return made;
 }
 
-/* Values of a launch, in the order of the text's parameters. */
-typedef struct given {
-    uint64_t values[16];
-    uint8_t count;
-} given;
-static void give(given *g, const uint64_t *values, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) g->values[g->count++] = values[i];
-}
-
 static void expand(const plan_call *call, plan_expansion *x) {
     asked a = read_call(call);
     if (a.places == 0 || a.batch == 0 || a.heads == 0 || a.size == 0) return;
-    plan_part parts[4] = {plan_part_named(call, "input")};
-    uint8_t count = 1;
-    if (a.tables) {
-        parts[count++] = plan_part_named(call, "freqs");
-        parts[count++] = plan_part_named(call, "sin");
-    } else {
-        parts[count++] = angles_of(call, x, &a);
-    }
-    parts[count++] = plan_part_named(call, "output");
+    plan_part angles = a.tables ? plan_part_named(call, "freqs") : angles_of(call, x, &a);
+    plan_given g = {.parts = {plan_part_named(call, "input"), angles}, .arrays = 2};
+    (void)plan_give_array(&g, call, "sin");
+    (void)plan_give_array(&g, call, "output");
     uint64_t of_place = plan_times(a.heads, a.size), rest = a.size - 2 * a.half,
              step = of_place > ELEMENTS ? 1 : ELEMENTS / of_place;
-    given g = {.count = 0};
-    give(&g, (const uint64_t[]){step, a.places, a.heads, a.half}, 4);
-    if (a.tables) give(&g, a.cos.strides, 2);
-    if (a.tables) give(&g, a.sin.strides, 2);
-    if (a.strides) give(&g, a.input.strides, 3);
-    if (a.strides) give(&g, a.output.strides, 3);
-    if (a.part) give(&g, &rest, 1);
+    plan_give_values(&g, (const uint64_t[]){step, a.places, a.heads, a.half}, 4);
+    if (a.tables) plan_give_values(&g, a.cos.strides, 2);
+    if (a.tables) plan_give_values(&g, a.sin.strides, 2);
+    if (a.strides) plan_give_values(&g, a.input.strides, 3);
+    if (a.strides) plan_give_values(&g, a.output.strides, 3);
+    if (a.part) plan_give_values(&g, &rest, 1);
     plan_kernel_key turn = plan_library_key(
         LIBRARY_ROPE_TURN, (hg_type)call->type, HG_OP_MOV,
-        (int32_t[]){plan_named(call, "halves") != 0, a.tables, a.strides, a.part}, count, g.count);
+        (int32_t[]){plan_named(call, "halves") != 0, a.tables, a.strides, a.part}, g.arrays,
+        g.count);
     plan_expand_grid(x, &turn, (uint64_t[]){(a.places - 1) / step + 1, a.batch, 1},
-                     (uint32_t[]){BLOCK, 1, 1}, 0, parts, g.values);
+                     (uint32_t[]){BLOCK, 1, 1}, 0, g.parts, g.values);
 }
 
 /* Two products and two fmas a pair. */
