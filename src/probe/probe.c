@@ -125,6 +125,9 @@ hg_status hg_probe_next(hg_probe *p, kir_module **kernel, hg_probe_launch **laun
     switch (p->asked) {
     case NOTHING: return ask_numbers(p, kernel);
     case NUMBERS:
+        if (p->launch.faulted)
+            return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                           "the device cannot compute: a kernel without faults ended with one");
         hg_probe_compare(&c);
         if (p->device.set_loops) return ask_rounds(p, 0, kernel);
         break;

@@ -51,7 +51,8 @@ hg_status hg_probe_create(const hg_probe_device *device, hg_probe **probe) HG_NO
 void hg_probe_destroy(hg_probe *probe); /* at any time; NULL is allowed */
 /* Looks at what came of the kernel before. *kernel: the next one, to be lowered for the device's
  * promises and run with *launch; it is the caller's, the launch stays until the next call. NULL:
- * the probe is over and *result is known. */
+ * the probe is over and *result is known. HG_ERROR_BACKEND_UNAVAILABLE: nothing can be lowered so
+ * that the device runs it rightly. */
 hg_status hg_probe_next(hg_probe *probe, kir_module **kernel, hg_probe_launch **launch,
                         hg_probe_result *result) HG_NODISCARD;
 /* What the cache has of the device. */

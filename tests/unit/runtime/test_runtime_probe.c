@@ -98,10 +98,32 @@ static void wrong_products_are_found(void) {
     }
 }
 
+/* A device that computes nothing (Dawn's backend without a driver): the record of faults that it
+ * leaves says one. */
+static void faulting_is_refused(void) {
+    hg_backend *b = open_pretending("");
+    hg_probe_device device = {.caps = &b->caps->compiler.kir, .identity = ""};
+    hg_probe *probe = NULL;
+    hg_probe_launch *launch = NULL;
+    hg_probe_result r;
+    kir_module *m = NULL;
+    CHECK_OK(hg_probe_create(&device, &probe));
+    CHECK_OK(hg_probe_next(probe, &m, &launch, &r));
+    CHECK(m != NULL);
+    kir_module_destroy(m);
+    launch->faulted = true;
+    CHECK_STATUS(hg_probe_next(probe, &m, &launch, &r), HG_ERROR_BACKEND_UNAVAILABLE);
+    CHECK(strstr(hg_error_record()->message, "the device cannot compute"));
+    CHECK(m == NULL);
+    hg_probe_destroy(probe);
+    hg_backend_destroy(b);
+}
+
 int main(void) {
     exact_stays_exact();
     flushing_is_found();
     lowered_is_exact();
     wrong_products_are_found();
+    faulting_is_refused();
     return test_done();
 }
