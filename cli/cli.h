@@ -68,6 +68,8 @@ typedef struct cli {
 /* signals.c: before anything else. Outputs that are not in place are removed when a signal ends the
  * command. */
 void cli_begin(void);
+/* try_driver.c: opens the libraries of a driver's vendor. */
+int cli_try_driver(int argc, char **argv);
 
 /* options.c: fills option targets and positional arguments. False after reporting wrong usage. */
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count);

@@ -29,6 +29,7 @@ static bool asks_for_help(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     HG_ENTRY; /* a library that was loaded first may have changed the mode */
+    if (argc > 1 && strcmp(argv[1], "try-driver") == 0) return cli_try_driver(argc - 1, argv + 1);
     cli_begin();
     if (argc < 2) {
         cli_print_overview(stderr);

@@ -173,9 +173,25 @@ def missing():
         check(run.returncode == 0 and "directly" not in run.stdout, f"the program of the build: {run}")
         moved = place.file("somewhere")  # a command that was copied without it
         shutil.copy(COMMAND, moved)
-        run = subprocess.run([moved, "devices"], capture_output=True, text=True, env={**place.environment, "HOLOGRAM_DRIVER_HELPER": ""})
+
+        def looked():
+            run = subprocess.run([moved, "devices"], capture_output=True, text=True, env={**place.environment, "HOLOGRAM_DRIVER_HELPER": ""})
+            check(run.returncode == 0, f"a copied command: {run}")
+            return run.stdout
+
         installed = os.path.exists("/usr/local/libexec/hologram/hologram-try-driver")
-        check(run.returncode == 0 and (installed or "libexec/hologram/hologram-try-driver is missing" in run.stdout), f"a copied command: {run}")
+        check("libexec/hologram/hologram-try-driver is missing" in looked() or installed, f"a copied command: {looked()}")
+        os.makedirs(place.file("libexec/hologram"))
+        alone = shutil.copy(HELPER, place.file("libexec/hologram"))  # it is nothing without the command
+        check(f"{alone} is not the helper program of this version" in looked(), f"without the command: {looked()}")
+        os.symlink(place.file("none"), place.file("hologram"))
+        check(f"{alone} is not the helper program of this version" in looked(), f"a link to nothing: {looked()}")
+        os.makedirs(place.file("bin"))
+        os.symlink(moved, place.file("bin/hologram"))
+        check("directly" not in looked(), f"an installed command: {looked()}")
+        os.remove(place.file("hologram"))
+        os.symlink(moved, place.file("hologram"))
+        check("directly" not in looked(), f"the wheel's: {looked()}")
 
 
 def kept():

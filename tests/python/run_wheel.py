@@ -1,5 +1,5 @@
 """The wheel: made of the build folder, installed into a virtual environment without a package index, and used there: its demonstration, its command,
-an array and a program; every file is in RECORD with its hash, and the tag is what the machine code needs."""
+an array and a program; it has at most 8 MB, every file is in RECORD with its hash, and the tag is what the machine code needs."""
 import base64
 import csv
 import hashlib
@@ -31,6 +31,7 @@ try:
                           cwd=os.path.join(SOURCE, "bindings", "python"), env={**os.environ, "HOLOGRAM_BUILD_DIR": BUILD}, capture_output=True, text=True)
     check(made.returncode == 0, made.stderr[-2000:])
     wheel = os.path.join(folder, made.stdout.splitlines()[-1]) if made.returncode == 0 else ""
+    check(os.path.getsize(wheel) <= 8_000_000, f"{os.path.getsize(wheel):,} bytes")
     with zipfile.ZipFile(wheel) as file:
         check(file.testzip() is None, "the archive is whole")
         names = file.namelist()
@@ -59,6 +60,8 @@ try:
     used = python("-c", "import hologram as hg; print(hg.__file__); print((hg.arange(3) * 2).tolist()); "
                         "print(hg.named_kernel('atlas_add_f32').name)")
     check(used.returncode == 0 and used.stdout.splitlines()[0].startswith(place) and "[0, 2, 4]" in used.stdout, used.stdout + used.stderr[-2000:])
+    for said in python("-m", "hologram", "devices"), python("-c", "import hologram as hg; print(*hg.devices(), sep='\\n')"):
+        check(said.returncode == 0 and "cpu" in said.stdout and "directly" not in said.stdout, f"drivers are tried first: {said}")
     version = python("-m", "hologram", "--version")
     check(version.returncode == 0 and version.stdout.startswith("hologram "), version.stdout + version.stderr)
     demo = python("-m", "hologram", "demo", "picture.png", "--only", "cpu")
