@@ -4,13 +4,14 @@
 #   make test-all   the tests with all of their generated breadth
 #   make wheel      dist/*.whl: the Python package, and its native code by LLVM as a package of its own
 #   make npm        dist/*.tgz: the npm package, with the library as WebAssembly
+#   make web        the page of examples/web on localhost, with the npm package in it
 #   make count      lines by room, beside the budget of tools/count.txt
 # docs/howto/develop.md tells how to work with them.
 BUILD := build/release
 # A folder that was configured for the tests stays so.
 WITHOUT_TESTS := $(if $(wildcard $(BUILD)/tests),,-DHG_TESTS=OFF)
 
-.PHONY: array-api demo quick test test-all check count install npm wheel release setup clean
+.PHONY: array-api demo quick test test-all check count install npm web wheel release setup clean
 demo:
 	@sh tools/setup build
 	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram_command digits stream
@@ -48,6 +49,11 @@ npm:
 	@sh tools/setup npm
 	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- tiles/handlers.c
 	@/usr/bin/python3 -B bindings/npm/build.py --native $(BUILD) dist
+
+web: npm
+	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram_command
+	@/usr/bin/python3 -B examples/web/build.py --command $(BUILD)/hologram dist/hologram-*.tgz build/web
+	@/usr/bin/python3 -B examples/web/serve.py $(if $(PORT),--port $(PORT)) $(if $(ISOLATED),--isolated) build/web
 
 release: setup
 	@sh tools/build $(BUILD) -DHG_TESTS=ON

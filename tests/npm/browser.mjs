@@ -1,11 +1,10 @@
 // The package in headless Chromium, under a strict Content-Security-Policy but for the page of the guide (page.mjs says what is done).
 //     node browser.mjs FOLDER     FOLDER has node_modules/hologram and what lies beside this file
 // The page posts what it found; nothing else of the browser is needed.
-import { spawn } from 'node:child_process';
-import { readFile, rm, mkdtemp } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
+import { startChromium } from './chromium.mjs';
 
 const [folder] = process.argv.slice(2);
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
@@ -44,27 +43,20 @@ async function answer(request, response) {
 
 const server = createServer((request, response) => answer(request, response));
 await new Promise((go) => server.listen(0, '127.0.0.1', go));
-const profile = await mkdtemp(join(tmpdir(), 'hologram-chromium-'));
-const address = `http://localhost:${server.address().port}/page.html`;
-const browser = spawn(process.env.CHROMIUM ?? 'chromium', ['--headless', '--no-sandbox', '--disable-quic', '--disable-gpu', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps', `--user-data-dir=${profile}`, address],
-{ stdio: 'ignore' });
+const browser = await startChromium(`http://localhost:${server.address().port}/page.html`);
 const late = setTimeout(() => {
   console.log('the browser said nothing more in 120 s');
   failed++;
   finished();
 }, 120000);
-browser.on('error', (error) => {
+browser.process.on('error', (error) => {
   console.log(`${error.message}`);
   failed++;
   finished();
 });
 await end;
 clearTimeout(late);
-const gone = new Promise((go) => browser.once('exit', go));
-browser.kill();
-await gone;
+await browser.end();
 server.close();
-await rm(profile, { recursive: true, force: true, maxRetries: 5 });
 console.log(`${passed} passed, ${failed} failed, 0 skipped`);
 process.exit(failed || !passed ? 1 : 0);

@@ -67,6 +67,14 @@ export const checks = {
     same(await hg.run(AXPY, { x: [1, 2], y: [0, 1], alpha: -1 }), { y: Float32Array.of(-1, -1) });
   },
 
+  async 'a default of an extent gives way to an array, and stands where there is none'(hg) {
+    const text = COPY('f32').replace('.param n u64', '.param n u64 = 2').replace('in [n]', 'inout [n]');
+    same((await hg.run(text, { x: [1, 2, 3] })).y, Float32Array.of(1, 2, 3));
+    const two = '.atlas 1\n.program two\n.param y buffer u64 out [h, w]\n.param h u64 = 2\n.param w u64 = 1\n.lanes h * w\n    y[global] = h * 10 + w\n';
+    same([...(await hg.run(two)).y], [21n, 21n]);
+    same([...(await hg.run(two, { w: 2 })).y], [22n, 22n, 22n, 22n]);
+  },
+
   async 'all types in and out'(hg) {
     const arrays = { f32: Float32Array, f64: Float64Array, i8: Int8Array, i16: Int16Array, i32: Int32Array, u8: Uint8Array, u16: Uint16Array, u32: Uint32Array };
     for (const [type, array] of Object.entries(arrays)) {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The npm package from its tarball: the whole library compiled to wasm32, without a C library, in Node and in a browser's page and worker.
+# The npm package from its tarball: the whole library compiled to wasm32, without a C library, in Node and in a browser's page and worker;
+# and the page of examples/web over it.
 # Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 wasm-ld-14 cmake ninja node
@@ -27,6 +28,8 @@ tally "$HG_BUILD_DIR/tests/cts" --quick --part 7/60 --record "$site/cases.bin"
 tally node "$site/node.mjs" "$site/node.bin"
 if command -v chromium >/dev/null 2>&1; then
     tally node "$site/browser.mjs" "$site"
+    /usr/bin/python3 -B examples/web/build.py --command "$HG_BUILD_DIR/hologram" build/npm/hologram-*.tgz build/npm/web
+    tally node tests/web/run.mjs build/npm/web examples/web/serve.py
 else
     echo "skipped: chromium is not installed"
     skipped=$((skipped + 1))

@@ -167,9 +167,8 @@ export class Program extends Runnable {
     const shaped = [];
     for (const p of this.params) {
       const value = given[p.name];
-      if (value === undefined) {
-        if (p.kind === 'scalar' && /^\d+$/.test(p.default)) numbers.set(p.name, Number(p.default));
-      } else if (p.kind === 'scalar') {
+      if (value === undefined) continue;
+      if (p.kind === 'scalar') {
         held.scalar(p.name, typeOf(p.type), value);
         numbers.set(p.name, Number(value));
       } else if (p.kind === 'buffer') {
@@ -181,9 +180,12 @@ export class Program extends Runnable {
       }
     }
     solve(shaped, numbers);
+    for (const p of this.params) // what no array tells is the program's own
+      if (p.kind === 'scalar' && !numbers.has(p.name) && /^\d+$/.test(p.default)) numbers.set(p.name, Number(p.default));
+    solve(shaped, numbers);
     for (const p of this.params) {
       if (given[p.name] !== undefined) continue;
-      if (p.kind === 'scalar' && p.default === null && numbers.has(p.name)) held.scalar(p.name, typeOf(p.type), numbers.get(p.name));
+      if (p.kind === 'scalar' && numbers.has(p.name)) held.scalar(p.name, typeOf(p.type), numbers.get(p.name));
       if (p.kind !== 'buffer') continue;
       const length = p.direction === 'out' && p.dims ? count(p.dims, numbers) : undefined;
       if (length === undefined)

@@ -1,0 +1,166 @@
+// The editor: a program's text with its errors in place, the WGSL beside it, its inputs, and what it wrote.
+import { Code } from './code.js';
+import { Engine, Stopped } from './engine.js';
+import { Form } from './form.js';
+import { showResults } from './results.js';
+import { SAMPLES, textOf } from './samples.js';
+
+const PAUSE = 150; // milliseconds of rest before a text is checked
+
+export class Editor {
+  #device;
+  #runner = new Engine();
+  #checker = new Engine(); // of its own: errors are shown while a program runs
+  #code;
+  #form;
+  #parts = {};
+  #turn = 0; // the youngest text
+  #pause = 0;
+  #preset = null;
+
+  constructor(root, device) {
+    this.#device = device;
+    for (const name of ['sample', 'run', 'stop', 'status', 'problems', 'wgsl', 'wgsl-note', 'results'])
+      this.#parts[name] = root.querySelector(`#${name}`);
+    this.#code = new Code(root.querySelector('.code'), () => {
+      clearTimeout(this.#pause);
+      this.#pause = setTimeout(() => this.#check(), PAUSE);
+    });
+    this.#form = new Form(root.querySelector('#inputs'));
+    const { sample, run, stop } = this.#parts;
+    sample.append(...SAMPLES.map(({ title, file }) => new Option(title, file)));
+    sample.addEventListener('change', () => this.open(sample.value, true));
+    run.addEventListener('click', () => this.run());
+    stop.addEventListener('click', () => this.#runner.stop());
+    root.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      this.run();
+    });
+  }
+
+  /** The engine that runs programs, for what the page asks of a device. */
+  get engine() {
+    return this.#runner;
+  }
+
+  /** Shows a sample; run: computes it too. */
+  async open(file, run = false) {
+    const sample = SAMPLES.find((one) => one.file === file);
+    this.#parts.sample.value = file;
+    try {
+      this.#code.text = await textOf(file);
+    } catch (error) {
+      this.#say(error.message, 'bad');
+      return;
+    }
+    this.#preset = sample?.values ?? {};
+    this.#parts.results.replaceChildren();
+    this.#say('');
+    if (run) await this.run();
+    else await this.#check();
+  }
+
+  /** Runs what stands in the editor, with the inputs of the form. */
+  async run() {
+    clearTimeout(this.#pause);
+    const text = this.#code.text;
+    if (this.#runner.busy) this.#runner.stop();
+    const turn = ++this.#turn;
+    this.#busy(true);
+    try {
+      if (!(await this.#checked(this.#runner, text, turn))) return;
+      const { values, lanes } = this.#form.read();
+      this.#say(`running on ${this.#device.name} …`);
+      const { arrays, ms } = await this.#runner.call('run', text, values, this.#device.name, lanes);
+      showResults(this.#parts.results, arrays);
+      this.#say(`${this.#device.name === 'wasm' ? 'wasm' : 'WebGPU'}, ${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`, 'good');
+      performance.mark('first result');
+    } catch (error) {
+      if (error instanceof Stopped) {
+        if (turn === this.#turn) this.#say('stopped');
+        return;
+      }
+      this.#fail(error);
+    } finally {
+      if (!this.#runner.busy) this.#busy(false);
+    }
+    await this.#print(text, turn);
+  }
+
+  async #check() {
+    const text = this.#code.text;
+    const turn = ++this.#turn;
+    try {
+      if (await this.#checked(this.#checker, text, turn)) await this.#print(text, turn);
+    } catch (error) {
+      if (!(error instanceof Stopped)) this.#fail(error);
+    }
+  }
+
+  /** Shows the errors of a text, or the form of its inputs: true. */
+  async #checked(engine, text, turn) {
+    const { problems } = this.#parts;
+    try {
+      const found = await engine.call('check', text);
+      if (turn !== this.#turn) return false;
+      this.#code.mark([]);
+      problems.replaceChildren();
+      this.#form.show(found, this.#preset);
+      this.#preset = null;
+      return true;
+    } catch (error) {
+      if (turn !== this.#turn) return false;
+      if (!error.diagnostics?.length) throw error;
+      this.#code.mark(error.diagnostics);
+      problems.replaceChildren(...error.diagnostics.map((one) => this.#problem(one)));
+      this.#say('');
+      return false;
+    }
+  }
+
+  #problem({ line, column, code, message, hint, severity }) {
+    const item = document.createElement('li');
+    const button = document.createElement('button');
+    button.type = 'button';
+    const place = document.createElement('b');
+    place.textContent = `${line}:${column}`;
+    button.append(place, ` ${severity} ${code}: ${message}${hint ? ` (${hint})` : ''}`);
+    button.addEventListener('click', () => this.#code.goto({ line, column }));
+    item.append(button);
+    return item;
+  }
+
+  /** The WGSL of a text, by the engine that checks. */
+  async #print(text, turn) {
+    const { wgsl, 'wgsl-note': note } = this.#parts;
+    let printed = '';
+    let said;
+    try {
+      printed = await this.#checker.call('emit', text, 'wgsl');
+      said = `${printed.split('\n').length} lines`;
+    } catch (error) {
+      said = error.message;
+    }
+    if (turn !== this.#turn) return;
+    wgsl.textContent = printed;
+    note.textContent = said;
+    const lines = printed.split('\n'); // the kernel itself stands behind its helpers
+    wgsl.scrollTop = (wgsl.scrollHeight / lines.length) * Math.max(0, lines.findIndex((line) => line.includes('@compute')) - 1);
+    wgsl.scrollLeft = 0;
+  }
+
+  #fail(error) {
+    const { diagnostics = [], line, column, message } = error;
+    if (line && !diagnostics.length) this.#code.mark([{ line, column: column ?? 1, length: 1, severity: 'error' }]);
+    this.#say(message, 'bad');
+  }
+
+  #say(text, kind = '') {
+    Object.assign(this.#parts.status, { textContent: text, className: `status ${kind}` });
+  }
+
+  #busy(is) {
+    this.#parts.stop.disabled = !is;
+  }
+}
