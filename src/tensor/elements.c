@@ -381,7 +381,7 @@ static hg_status map_call(tensor_run *run, const tensor_formula *f, const hg_ten
                           hg_tensor **result) {
     static const char *const names[2][2] = {{"in", NULL}, {"a", "b"}};
     hg_tensor *views[2] = {NULL, NULL};
-    tensor_arg args[3] = {{0}};
+    tensor_arg args[3];
     hg_status status = HG_OK;
     for (uint32_t k = 0; k < count && status == HG_OK; k++) {
         const hg_tensor *x = inputs[k];
@@ -399,7 +399,8 @@ static hg_status map_call(tensor_run *run, const tensor_formula *f, const hg_ten
     tensor_work work = {.instruction = count == 1 ? "parallel_map" : "parallel_map_binary",
                         .operation = f->name};
     if (status == HG_OK) status = tensor_call(run, &work, args, count + 1, &made, 1);
-    for (uint32_t k = 0; k < count; k++) hg_tensor_release(views[k]);
+    for (uint32_t k = 0; k < count; k++)
+        if (views[k]) hg_tensor_release(views[k]);
     *result = made.tensor;
     return status;
 }

@@ -62,8 +62,13 @@ static hg_status begin(ops_call *c, hg_executor *executor, hg_operation operatio
         if (!inputs[i])
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: input %u is NULL", row->name,
                            (unsigned)i);
-    *c = (ops_call){.operation = operation, .name = row->name, .in = inputs, .in_count = count};
+    c->operation = operation; /* member by member: clearing it all first took as long as a check */
+    c->name = row->name;
+    c->run = NULL;
+    c->in = inputs;
+    c->in_count = count;
     c->options = hg_ops_defaults();
+    for (uint32_t i = 0; i < OPS_RESULTS; i++) c->out[i] = NULL;
     if (options) HG_TRY(hg_sized_take(&OPTIONS, options, &c->options));
     const hg_ops_options *o = &c->options;
     if ((o->axes || !o->axis_count) && (o->sizes || !o->size_count)) return HG_OK;

@@ -5,27 +5,36 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How an instruction's array lies in its storage: it is all of it, or an offset and extents say it,
+ * or strides too. */
+typedef enum view_kind { VIEW_ITSELF, VIEW_PACKED, VIEW_STRIDED } view_kind;
+
+/* Arguments, results and calls have no gaps between members: their bytes are the record's key.
+ * Words and names are told by where they stand. */
 typedef struct record_arg {
-    const char *name;
-    uint8_t kind; /* tensor_arg_kind */
-    uint8_t type;
-    uint8_t bytes[8];
-    const char *text;
+    const char *name, *text;
+    uint64_t number;       /* of a flag; of a scalar its bytes */
     uint32_t storage;      /* of arrays */
-    uint32_t first, count; /* of items: of an instruction's array offset, extents, strides, count
-                              axes; of a tuple its numbers */
-    uint64_t number;
+    uint32_t first, count; /* of an instruction's array of that many axes its view's items; of a
+                              size an item; of a tuple `count` of the tuples */
+    uint8_t kind;          /* tensor_arg_kind */
+    uint8_t type, view, unused;
 } record_arg;
 
 typedef struct record_result {
     const char *operand;
-    uint32_t storage, first, rank; /* items: extents */
+    uint32_t storage, first, rank, unused; /* items: extents */
 } record_result;
 
 typedef struct record_node {
-    tensor_work work;
+    const char *instruction;
+    hg_program *program;
     uint32_t first_arg, arg_count, first_result, result_count;
 } record_node;
+_Static_assert(sizeof(record_arg) == 2 * sizeof(char *) + 24 &&
+                   sizeof(record_result) == sizeof(char *) + 16 &&
+                   sizeof(record_node) == 2 * sizeof(char *) + 16,
+               "gaps have any bytes");
 
 typedef struct record_storage {
     tensor_storage *storage; /* retained */
@@ -43,10 +52,12 @@ struct tensor_record {
     HG_VEC(record_node) nodes;
     HG_VEC(record_arg) args;
     HG_VEC(record_result) results;
-    HG_VEC(uint64_t) items;
+    HG_VEC(uint64_t) items;  /* extents of the graph, or symbols */
+    HG_VEC(uint64_t) tuples; /* numbers that are neither */
     HG_VEC(record_storage) storages;
     uint32_t *slots; /* a hash table of inputs: number + 1 */
     uint32_t slot_count;
+    tensor_spare spare;
     hg_text key;         /* what it says, while it runs: its memory is used again */
     tensor_record *next; /* of spare ones */
 };
@@ -59,7 +70,7 @@ struct tensor_record {
 
 /* How much a record has. */
 typedef struct record_size {
-    uint64_t args, items, results, storages;
+    uint64_t args, items, tuples, results, storages;
 } record_size;
 
 static uint32_t slot_of(const tensor_record *r, const tensor_storage *s) {
@@ -125,36 +136,67 @@ static bool add_items(tensor_record *r, const uint64_t *items, uint32_t count) {
     return true;
 }
 
-/* Of an axis of one element a stride says nothing. */
-static bool add_strides(tensor_record *r, const hg_tensor *t) {
+static bool add_tuple(tensor_record *r, const uint64_t *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *to = PUSH(&r->tuples);
+        if (!to) return false;
+        *to = items[i];
+    }
+    return true;
+}
+
+static view_kind view_of(const tensor_record *r, const record_storage *s, const hg_tensor *t) {
+    if (!tensor_is_packed(t)) return VIEW_STRIDED;
+    if (t->offset || tensor_numel(t->shape, t->rank) != s->storage->count) return VIEW_PACKED;
+    if (s->result == UINT32_MAX) return t->rank == 1 ? VIEW_ITSELF : VIEW_PACKED;
+    const record_result *made = &r->results.data[s->result];
+    bool same = made->rank == t->rank &&
+                memcmp(&r->items.data[made->first], t->shape, t->rank * sizeof *t->shape) == 0;
+    return same ? VIEW_ITSELF : VIEW_PACKED;
+}
+
+/* The items of a view. Of an axis of one element a stride says nothing. */
+static bool add_view(tensor_record *r, const hg_tensor *t, view_kind kind) {
     uint64_t strides[HG_TENSOR_AXES];
+    if (kind == VIEW_ITSELF) return true;
+    if (!add_items(r, &t->offset, 1) || !add_items(r, t->shape, t->rank)) return false;
+    if (kind == VIEW_PACKED) return true;
     for (uint32_t d = 0; d < t->rank; d++)
         strides[d] = t->shape[d] > 1 ? (uint64_t)t->strides[d] : 0;
     return add_items(r, strides, t->rank);
 }
 
+static hg_status add_array(tensor_record *r, const tensor_work *work, const hg_tensor *t,
+                           record_arg *own) {
+    HG_TRY(input_number(r, t->storage, &own->storage));
+    if (work->program) return HG_OK;
+    record_storage *s = &r->storages.data[own->storage];
+    if (strcmp(own->name, "b") == 0 && strcmp(work->instruction, "gemm") == 0) s->factor = true;
+    view_kind kind = view_of(r, s, t);
+    own->view = (uint8_t)kind;
+    own->count = t->rank;
+    return add_view(r, t, kind) ? HG_OK : hg_fail_memory();
+}
+
 static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor_arg *a) {
     record_arg own = {.name = a->name,
-                      .kind = (uint8_t)a->kind,
-                      .type = a->type,
                       .text = a->text,
-                      .number = a->number,
-                      .first = (uint32_t)r->items.count};
-    memcpy(own.bytes, a->bytes, sizeof own.bytes);
+                      .first = (uint32_t)r->items.count,
+                      .kind = (uint8_t)a->kind,
+                      .type = a->type};
     bool added = true;
-    if (a->kind == TENSOR_ARRAY) {
-        const hg_tensor *t = a->tensor;
-        HG_TRY(input_number(r, t->storage, &own.storage));
-        if (work->instruction && strcmp(a->name, "b") == 0 &&
-            strcmp(work->instruction, "gemm") == 0)
-            r->storages.data[own.storage].factor = true;
-        own.count = work->program ? 0 : t->rank;
-        if (!work->program)
-            added = add_items(r, &t->offset, 1) && add_items(r, t->shape, t->rank) &&
-                    add_strides(r, t);
-    } else if (a->kind == TENSOR_TUPLE) {
+    switch (a->kind) {
+    case TENSOR_ARRAY: HG_TRY(add_array(r, work, a->tensor, &own)); break;
+    case TENSOR_SIZE: added = add_items(r, &a->number, 1); break;
+    case TENSOR_SCALAR: memcpy(&own.number, a->bytes, sizeof own.number); break;
+    case TENSOR_FLAG: own.number = a->number; break;
+    case TENSOR_TUPLE:
+        own.first = (uint32_t)r->tuples.count;
         own.count = a->count;
-        added = add_items(r, a->items, a->count);
+        added = add_tuple(r, a->items, a->count);
+        break;
+    case TENSOR_NUMBER:
+    case TENSOR_WORD: break;
     }
     record_arg *to = added ? PUSH(&r->args) : NULL;
     if (!to) return hg_fail_memory();
@@ -165,7 +207,8 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
 static hg_status add_result(tensor_record *r, tensor_result *result) {
     record_result own = {
         .operand = result->operand, .first = (uint32_t)r->items.count, .rank = result->rank};
-    HG_TRY(tensor_make(r->state, result->type, result->shape, result->rank, &result->tensor));
+    HG_TRY(tensor_make_of(r->state, result->type, result->shape, result->rank, &r->spare,
+                          &result->tensor));
     tensor_storage *s = result->tensor->storage;
     HG_TRY(add_storage(r, s, (uint32_t)r->results.count, &own.storage));
     record_result *to = add_items(r, result->shape, result->rank) ? PUSH(&r->results) : NULL;
@@ -178,8 +221,12 @@ static hg_status add_result(tensor_record *r, tensor_result *result) {
 
 static hg_status add_call(tensor_record *r, const tensor_work *work, const tensor_arg *args,
                           uint32_t arg_count, tensor_result *results, uint32_t result_count) {
-    record_node node = {*work, (uint32_t)r->args.count, arg_count, (uint32_t)r->results.count,
-                        result_count};
+    record_node node = {.instruction = work->program ? NULL : work->instruction,
+                        .program = work->program,
+                        .first_arg = (uint32_t)r->args.count,
+                        .arg_count = arg_count,
+                        .first_result = (uint32_t)r->results.count,
+                        .result_count = result_count};
     for (uint32_t i = 0; i < arg_count; i++) HG_TRY(add_arg(r, work, &args[i]));
     for (uint32_t i = 0; i < result_count; i++) HG_TRY(add_result(r, &results[i]));
     record_node *to = PUSH(&r->nodes);
@@ -192,6 +239,7 @@ static hg_status add_call(tensor_record *r, const tensor_work *work, const tenso
 static void cut(tensor_record *r, const record_size *before) {
     r->args.count = before->args;
     r->items.count = before->items;
+    r->tuples.count = before->tuples;
     r->results.count = before->results;
     for (uint64_t i = r->storages.count; i-- > before->storages;) {
         tensor_storage *s = r->storages.data[i].storage;
@@ -262,7 +310,8 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
         status = call_at_once(run, work, args, arg_count, results, result_count);
     } else {
         if (!run->own) hg_mutex_lock(&run->state->recording);
-        record_size before = {r->args.count, r->items.count, r->results.count, r->storages.count};
+        record_size before = {r->args.count, r->items.count, r->tuples.count, r->results.count,
+                              r->storages.count};
         status = add_call(r, work, args, arg_count, results, result_count);
         if (status != HG_OK) cut(r, &before);
         if (status == HG_OK && r == lazy_of(run->state) && r->nodes.count >= MOST_LAZY)
@@ -317,85 +366,38 @@ static hg_dim dim_of(numbers *n, uint64_t value) {
 
 /* ---- what a record says, as a key ---- */
 
-typedef enum view_kind { VIEW_ITSELF, VIEW_PACKED, VIEW_STRIDED } view_kind;
-
-static view_kind view_of(const tensor_record *r, const record_arg *a) {
-    const record_storage *s = &r->storages.data[a->storage];
-    const uint64_t *shape = &r->items.data[a->first + 1], *strides = shape + a->count;
-    uint64_t numel = tensor_numel(shape, a->count), step = 1;
-    for (uint32_t d = a->count; d-- > 0 && numel;) {
-        if (shape[d] != 1 && strides[d] != step) return VIEW_STRIDED;
-        step *= shape[d];
-    }
-    if (r->items.data[a->first] || numel != s->storage->count) return VIEW_PACKED;
-    if (s->result == UINT32_MAX) return a->count == 1 ? VIEW_ITSELF : VIEW_PACKED;
-    const record_result *made = &r->results.data[s->result];
-    bool same = made->rank == a->count &&
-                memcmp(&r->items.data[made->first], shape, a->count * sizeof *shape) == 0;
-    return same ? VIEW_ITSELF : VIEW_PACKED;
+static void put(hg_text *key, const void *bytes, uint64_t count) {
+    if (count) hg_text_add(key, bytes, (size_t)count);
 }
 
-static void put(hg_text *key, uint64_t x) {
-    if (key->length + sizeof x < key->capacity) { /* the usual way */
-        memcpy(key->data + key->length, &x, sizeof x);
-        key->length += sizeof x;
-    } else {
-        hg_text_add(key, (const char *)&x, sizeof x);
-    }
-}
 static void put_dim(hg_text *key, numbers *n, uint64_t value) {
     hg_dim dim = dim_of(n, value);
-    put(key, dim.param ? (uint64_t)(uintptr_t)dim.param : dim.value << 1 | 1);
-}
-static void put_word(hg_text *key, const char *word) {
-    put(key, word ? strlen(word) + 1 : 0);
-    if (word) hg_text_add(key, word, strlen(word));
+    uint64_t word = dim.param ? (uint64_t)(uintptr_t)dim.param : dim.value << 1 | 1;
+    put(key, &word, sizeof word);
 }
 
-static void put_arg(hg_text *key, const tensor_record *r, const record_arg *a, numbers *n) {
-    put(key, (uint64_t)(uintptr_t)a->name);
-    put(key, (uint64_t)a->kind << 32 | (uint64_t)a->type << 48 | a->storage);
-    if (a->kind == TENSOR_SIZE) put_dim(key, n, a->number);
-    if (a->kind == TENSOR_FLAG) put(key, a->number);
-    if (a->kind == TENSOR_SCALAR) hg_text_add(key, (const char *)a->bytes, sizeof a->bytes);
-    put_word(key, a->text);
-    put(key, a->count);
-    if (a->kind == TENSOR_TUPLE)
-        for (uint32_t i = 0; i < a->count; i++) put(key, r->items.data[a->first + i]);
-}
-
-static void put_view(hg_text *key, const tensor_record *r, const record_arg *a, numbers *n) {
-    view_kind kind = view_of(r, a);
-    put(key, kind);
-    if (kind == VIEW_ITSELF) return;
-    for (uint32_t i = 0; i < 1 + a->count * (kind == VIEW_STRIDED ? 2 : 1); i++)
-        put_dim(key, n, r->items.data[a->first + i]);
+static void put_storages(hg_text *key, const tensor_record *r, numbers *n) {
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        const record_storage *s = &r->storages.data[i];
+        uint8_t is[] = {s->storage->type, s->constant, s->live, s->result == UINT32_MAX};
+        put(key, is, sizeof is);
+        if (s->result == UINT32_MAX) put_dim(key, n, s->storage->count);
+    }
 }
 
 static void put_record(hg_text *key, const tensor_record *r, numbers *n) {
-    for (uint64_t i = 0; i < r->storages.count; i++) {
-        const record_storage *s = &r->storages.data[i];
-        put(key, (uint64_t)s->storage->type << 3 | (uint64_t)s->constant << 2 |
-                     (uint64_t)s->live << 1 | (s->result == UINT32_MAX));
-        if (s->result == UINT32_MAX) put_dim(key, n, s->storage->count);
-    }
-    for (uint64_t i = 0; i < r->nodes.count; i++) {
-        const record_node *node = &r->nodes.data[i];
-        put(key, (uint64_t)(uintptr_t)(node->work.program ? (const void *)node->work.program
-                                                          : node->work.instruction));
-        put(key, (uint64_t)node->arg_count << 32 | node->result_count);
-        for (uint32_t k = 0; k < node->arg_count; k++) {
-            const record_arg *a = &r->args.data[node->first_arg + k];
-            put_arg(key, r, a, n);
-            if (a->kind == TENSOR_ARRAY && !node->work.program) put_view(key, r, a, n);
-        }
-        for (uint32_t k = 0; k < node->result_count; k++) {
-            const record_result *made = &r->results.data[node->first_result + k];
-            put(key, (uint64_t)(uintptr_t)made->operand);
-            for (uint32_t d = 0; d < made->rank; d++)
-                put_dim(key, n, r->items.data[made->first + d]);
-        }
-    }
+    const uint64_t counts[] = {r->storages.count, r->nodes.count, r->args.count,
+                               r->results.count,  r->items.count, r->tuples.count};
+    put(key, counts, sizeof counts);
+    put_storages(key, r, n);
+    put(key, r->nodes.data, r->nodes.count * sizeof *r->nodes.data);
+    put(key, r->args.data, r->args.count * sizeof *r->args.data);
+    put(key, r->results.data, r->results.count * sizeof *r->results.data);
+    put(key, r->tuples.data, r->tuples.count * sizeof *r->tuples.data);
+    if (n->literal)
+        put(key, r->items.data, r->items.count * sizeof *r->items.data);
+    else
+        for (uint64_t i = 0; i < r->items.count; i++) put_dim(key, n, r->items.data[i]);
 }
 
 /* ---- the graph ---- */
@@ -418,16 +420,15 @@ static hg_status write_inputs(tensor_record *r, hg_graph *g, numbers *n) {
 static hg_status write_view(const tensor_record *r, hg_graph *g, const record_arg *a, numbers *n,
                             hg_value *value) {
     hg_dim dims[HG_TENSOR_AXES], strides[HG_TENSOR_AXES];
-    view_kind kind = view_of(r, a);
     const uint64_t *items = &r->items.data[a->first];
     *value = r->storages.data[a->storage].value;
-    if (kind == VIEW_ITSELF) return HG_OK;
+    if (a->view == VIEW_ITSELF) return HG_OK;
     hg_dim offset = dim_of(n, items[0]);
     for (uint32_t d = 0; d < a->count; d++) {
         dims[d] = dim_of(n, items[1 + d]);
-        if (kind == VIEW_STRIDED) strides[d] = dim_of(n, items[1 + a->count + d]);
+        if (a->view == VIEW_STRIDED) strides[d] = dim_of(n, items[1 + a->count + d]);
     }
-    return kind == VIEW_PACKED
+    return a->view == VIEW_PACKED
                ? hg_graph_view(g, NULL, *value, offset, dims, a->count, value)
                : hg_graph_strided_view(g, NULL, *value, offset, dims, strides, a->count, value);
 }
@@ -437,8 +438,8 @@ static void literal(const record_arg *a, char text[40]) {
     double value;
     uint64_t bits = 0;
     uint32_t above = 64 - 8 * (uint32_t)hg_type_size_bytes(type);
-    HG_IGNORE(hg_type_to_f64(type, a->bytes, &value)); /* it is a type */
-    memcpy(&bits, a->bytes, (size_t)hg_type_size_bytes(type));
+    HG_IGNORE(hg_type_to_f64(type, &a->number, &value)); /* it is a type */
+    memcpy(&bits, &a->number, (size_t)hg_type_size_bytes(type));
     if (hg_type_is_float(type))
         snprintf(text, 40, "%.17g", value);
     else if (value < 0)
@@ -449,14 +450,18 @@ static void literal(const record_arg *a, char text[40]) {
 
 enum { MOST_PARTS = 64 };
 
+static hg_status many_operands(const record_node *node) {
+    return hg_fail(HG_ERROR_INTERNAL, "%s has too many operands",
+                   node->instruction ? node->instruction : "a program");
+}
+
 static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *node, numbers *n) {
     hg_graph_arg args[MOST_PARTS] = {{0}};
     hg_graph_made made[MOST_PARTS] = {{0}};
     hg_dim sizes[MOST_PARTS], tuples[MOST_PARTS];
     char texts[MOST_PARTS][40];
     uint32_t used = 0;
-    if (node->arg_count > MOST_PARTS || node->result_count > MOST_PARTS)
-        return hg_fail(HG_ERROR_INTERNAL, "%s has too many operands", node->work.operation);
+    if (node->arg_count > MOST_PARTS || node->result_count > MOST_PARTS) return many_operands(node);
     for (uint32_t i = 0; i < node->arg_count; i++) {
         const record_arg *a = &r->args.data[node->first_arg + i];
         static const hg_graph_arg_kind kinds[] = {HG_GRAPH_ARRAY,  HG_GRAPH_SIZE, HG_GRAPH_NUMBER,
@@ -468,34 +473,33 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
                                  .count = 1,
                                  .flag = a->number != 0,
                                  .text = a->text};
-        sizes[i] = a->kind == TENSOR_SIZE ? dim_of(n, a->number) : hg_dim_of(0);
+        sizes[i] = a->kind == TENSOR_SIZE ? dim_of(n, r->items.data[a->first]) : hg_dim_of(0);
         if (a->kind == TENSOR_SCALAR && (a->type == HG_TYPE_U32 || a->type == HG_TYPE_U64)) {
             uint64_t value = 0; /* to a graph a parameter of these types is a size */
-            memcpy(&value, a->bytes, a->type == HG_TYPE_U32 ? 4 : 8);
+            memcpy(&value, &a->number, a->type == HG_TYPE_U32 ? 4 : 8);
             args[i].kind = HG_GRAPH_SIZE;
             sizes[i] = hg_dim_of(value);
         } else if (a->kind == TENSOR_SCALAR) {
             literal(a, texts[i]);
             args[i].text = texts[i];
         }
-        if (a->kind == TENSOR_ARRAY && node->work.program)
+        if (a->kind == TENSOR_ARRAY && node->program)
             args[i].value = r->storages.data[a->storage].value;
         else if (a->kind == TENSOR_ARRAY)
             HG_TRY(write_view(r, g, a, n, &args[i].value));
         if (a->kind != TENSOR_TUPLE) continue;
-        if (used + a->count > MOST_PARTS)
-            return hg_fail(HG_ERROR_INTERNAL, "%s has too many operands", node->work.operation);
+        if (used + a->count > MOST_PARTS) return many_operands(node);
         args[i].dims = &tuples[used];
         args[i].count = a->count;
         for (uint32_t k = 0; k < a->count; k++)
-            tuples[used++] = hg_dim_of(r->items.data[a->first + k]);
+            tuples[used++] = hg_dim_of(r->tuples.data[a->first + k]);
     }
     for (uint32_t i = 0; i < node->result_count; i++)
         made[i].operand = r->results.data[node->first_result + i].operand;
-    HG_TRY(node->work.program ? hg_graph_call_program(g, node->work.program, args, node->arg_count,
-                                                      made, node->result_count)
-                              : hg_graph_call(g, node->work.instruction, args, node->arg_count,
-                                              made, node->result_count));
+    HG_TRY(node->program ? hg_graph_call_program(g, node->program, args, node->arg_count, made,
+                                                 node->result_count)
+                         : hg_graph_call(g, node->instruction, args, node->arg_count, made,
+                                         node->result_count));
     for (uint32_t i = 0; i < node->result_count; i++)
         r->storages.data[r->results.data[node->first_result + i].storage].value = made[i].value;
     return HG_OK;
@@ -771,9 +775,10 @@ static void settle(tensor_record *r, hg_status status) {
             }
             hg_atomic_store(&s->record, NULL, HG_RELEASE);
         }
-        tensor_storage_release(s);
+        tensor_storage_spare(s, &r->spare);
     }
-    r->nodes.count = r->args.count = r->results.count = r->items.count = r->storages.count = 0;
+    r->nodes.count = r->args.count = r->results.count = r->items.count = 0;
+    r->tuples.count = r->storages.count = 0;
     if (r->slots) memset(r->slots, 0, r->slot_count * sizeof *r->slots);
 }
 
@@ -846,8 +851,10 @@ static void free_record(tensor_record *r) {
     hg_vec_free(&r->args);
     hg_vec_free(&r->results);
     hg_vec_free(&r->items);
+    hg_vec_free(&r->tuples);
     hg_vec_free(&r->storages);
     hg_text_free(&r->key);
+    tensor_spare_free(&r->spare);
     hg_free(r->slots);
 }
 
@@ -867,11 +874,16 @@ static void free_records(tensor_state *state) {
     }
 }
 
+static void trim_records(tensor_state *state) {
+    for (tensor_record *r = state->spare; r; r = r->next) tensor_spare_free(&r->spare);
+}
+
 static void give_record(tensor_state *state, tensor_record *r) {
     hg_mutex_lock(&state->lock);
     r->next = state->spare;
     state->spare = r;
     state->free_records = free_records;
+    state->trim_records = trim_records;
     hg_mutex_unlock(&state->lock);
 }
 

@@ -50,27 +50,25 @@ uint64_t tensor_numel(const uint64_t *shape, uint32_t rank) {
 
 hg_status tensor_check_shape(hg_element type, const uint64_t *shape, uint32_t rank,
                              uint64_t *count) {
-    uint64_t size = tensor_size(type), all = size;
-    bool none = false, fits = true;
-    if (!size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u is no element type", (unsigned)type);
+    uint64_t all = tensor_size(type);
+    bool fits = true;
+    if (!all) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u is no element type", (unsigned)type);
     if (rank > HG_TENSOR_AXES)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u axes, at most %d expected", (unsigned)rank,
                        HG_TENSOR_AXES);
     if (rank && !shape) return hg_null_argument("shape");
-    for (uint32_t d = 0; d < rank && fits; d++) {
-        none = none || shape[d] == 0;
+    for (uint32_t d = 0; d < rank && fits; d++)
         if ((all | shape[d]) >> 31 == 0)
             all *= shape[d] ? shape[d] : 1; /* the usual way */
         else
             fits = hg_mul_u64(all, shape[d] ? shape[d] : 1, &all) && all <= INT64_MAX;
-    }
     if (!fits) {
         char text[200];
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "Tensor shape mismatch: %s has more bytes than an address can count",
                        tensor_shape_text(shape, rank, text));
     }
-    *count = none ? 0 : all / size;
+    *count = tensor_numel(shape, rank);
     return HG_OK;
 }
 

@@ -24,6 +24,7 @@ void tensor_state_trim(tensor_state *state) {
             hg_free(b->handles);
             *b = (tensor_bound){0};
         }
+    if (state->trim_records) state->trim_records(state);
     hg_mutex_unlock(&state->lock);
 }
 

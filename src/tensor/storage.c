@@ -35,6 +35,10 @@ static void free_buffer(tensor_storage *s, tensor_state *state) {
 static void unlink_storage(tensor_storage *s) {
     tensor_state *state = s->state;
     if (!state) return;
+    if (!s->imported && !s->buffer.handle) { /* a result between others */
+        tensor_state_release(state);
+        return;
+    }
     hg_mutex_lock(&state->lock); /* the executor may go meanwhile */
     if (s->imported) {
         if (s->previous)
@@ -48,16 +52,60 @@ static void unlink_storage(tensor_storage *s) {
     tensor_state_release(state);
 }
 
-void tensor_storage_release(tensor_storage *s) {
-    if (!s || hg_atomic_sub_fetch(&s->references, 1, HG_ACQ_REL) != 0) return;
+/* What the last one who had it lets go of. */
+static void end_storage(tensor_storage *s) {
     unlink_storage(s);
     if (s->release)
         s->release(s->user);
     else if (!s->user)
         hg_free_aligned(s->host);
     hg_free(s->why);
+}
+
+void tensor_storage_release(tensor_storage *s) {
+    if (!s || hg_atomic_sub_fetch(&s->references, 1, HG_ACQ_REL) != 0) return;
+    end_storage(s);
     hg_free(s);
 }
+
+enum { MOST_SPARE = 64 };
+
+void tensor_storage_spare(tensor_storage *s, tensor_spare *spare) {
+    if (hg_atomic_sub_fetch(&s->references, 1, HG_ACQ_REL) != 0) return;
+    end_storage(s);
+    if (spare->count == MOST_SPARE) {
+        hg_free(s);
+        return;
+    }
+    s->next = spare->first;
+    spare->first = s;
+    spare->count++;
+}
+
+void tensor_spare_free(tensor_spare *spare) {
+    while (spare->first) {
+        tensor_storage *s = spare->first;
+        spare->first = s->next;
+        hg_free(s);
+    }
+    spare->count = 0;
+}
+
+static tensor_storage *take_spare(tensor_spare *spare) {
+    tensor_storage *s = spare ? spare->first : NULL;
+    if (!s) return NULL;
+    spare->first = s->next;
+    spare->count--;
+    return s;
+}
+
+/* Tensors whose storage is new lie behind it: one piece of memory, as long as it lives. */
+typedef struct storage_with_tensor {
+    tensor_storage storage; /* first */
+    hg_tensor first;
+} storage_with_tensor;
+
+static hg_tensor *first_of(tensor_storage *s) { return &((storage_with_tensor *)s)->first; }
 
 static uint64_t last_contents; /* atomic */
 
@@ -74,8 +122,10 @@ bool tensor_storage_steady(const tensor_storage *s) {
            hg_atomic_load(&s->steady, HG_RELAXED);
 }
 
-static tensor_storage *new_storage(tensor_state *state, hg_type type, uint64_t count) {
-    tensor_storage *s = hg_alloc(sizeof *s);
+static tensor_storage *new_storage(tensor_state *state, hg_type type, uint64_t count,
+                                   tensor_spare *spare) {
+    tensor_storage *s = take_spare(spare);
+    if (!s) s = hg_alloc(sizeof(storage_with_tensor));
     if (!s) return NULL;
     *s = (tensor_storage){.references = 1, .type = (uint8_t)type, .count = count};
     if (state) link(state, s);
@@ -133,7 +183,7 @@ static hg_status import(tensor_storage *s, tensor_state *state) {
 
 static hg_mutex placing = HG_MUTEX_INIT; /* of storages that wait: two calls may take one at once */
 
-hg_status tensor_place(tensor_storage *s, tensor_state *state) {
+hg_status tensor_place_there(tensor_storage *s, tensor_state *state) {
     tensor_state *own = tensor_state_at(s);
     if (!own) {
         hg_status status = HG_OK;
@@ -153,26 +203,35 @@ hg_status tensor_place(tensor_storage *s, tensor_state *state) {
 
 /* ---- tensors over it ---- */
 
-static hg_status over(tensor_storage *s, hg_element type, const uint64_t *shape, uint32_t rank,
-                      hg_tensor **tensor) {
-    hg_tensor *t = hg_alloc(sizeof *t);
-    if (!t) {
-        tensor_storage_release(s);
-        return hg_fail_memory();
-    }
-    *t = (hg_tensor){.references = 1, .type = type, .storage = s, .rank = rank};
+/* A new storage's first tensor, which keeps it. */
+static hg_tensor *over(tensor_storage *s, hg_element type, const uint64_t *shape, uint32_t rank) {
+    hg_tensor *t = first_of(s);
+    t->references = 1;
+    t->type = type;
+    t->storage = s;
+    t->lazy = false;
+    t->offset = 0;
+    t->rank = rank;
+    memset(t->shape, 0, sizeof t->shape);
+    memset(t->strides, 0, sizeof t->strides);
     if (rank) memcpy(t->shape, shape, rank * sizeof *shape);
     tensor_c_strides(shape, rank, t->strides);
-    *tensor = t;
+    return t;
+}
+
+hg_status tensor_make_of(tensor_state *state, hg_element type, const uint64_t *shape, uint32_t rank,
+                         tensor_spare *spare, hg_tensor **tensor) {
+    uint64_t count;
+    HG_TRY(tensor_check_shape(type, shape, rank, &count));
+    tensor_storage *s = new_storage(state, tensor_stored(type), count * tensor_parts(type), spare);
+    if (!s) return hg_fail_memory();
+    *tensor = over(s, type, shape, rank);
     return HG_OK;
 }
 
 hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shape, uint32_t rank,
                       hg_tensor **tensor) {
-    uint64_t count;
-    HG_TRY(tensor_check_shape(type, shape, rank, &count));
-    tensor_storage *s = new_storage(state, tensor_stored(type), count * tensor_parts(type));
-    return s ? over(s, type, shape, rank, tensor) : hg_fail_memory();
+    return tensor_make_of(state, type, shape, rank, NULL, tensor);
 }
 
 hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) {
@@ -194,8 +253,9 @@ hg_tensor *hg_tensor_retain(hg_tensor *t) {
 void hg_tensor_release(hg_tensor *t) {
     HG_ENTRY;
     if (!t || hg_atomic_sub_fetch(&t->references, 1, HG_ACQ_REL) != 0) return;
+    bool behind = t == first_of(t->storage);
     tensor_storage_release(t->storage);
-    hg_free(t);
+    if (!behind) hg_free(t);
 }
 
 /* ---- from the host ---- */
@@ -300,9 +360,9 @@ static hg_status wrap(tensor_state *state, hg_element type, char *data, const ui
     if (strides && rank) memcpy(own, strides, rank * sizeof *own);
     HG_TRY(reach(shape, own, rank, &low, &span));
     if (span && !data) return hg_null_argument("data");
-    tensor_storage *s = new_storage(state, tensor_stored(type), span * tensor_parts(type));
+    tensor_storage *s = new_storage(state, tensor_stored(type), span * tensor_parts(type), NULL);
     if (!s) return hg_fail_memory();
-    HG_TRY(over(s, type, shape, rank, tensor));
+    *tensor = over(s, type, shape, rank);
     (*tensor)->offset = (uint64_t)-low;
     if (rank) memcpy((*tensor)->strides, own, rank * sizeof *own);
     s->user = data; /* not NULL: the memory is not ours */

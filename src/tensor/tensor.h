@@ -39,7 +39,7 @@ struct tensor_storage {
     uint32_t number;                 /* of it among the record's storages */
     bool failed;                     /* what would have made it did: it has no elements */
     char *why;                       /* it failed; NULL: there was no memory to say it */
-    tensor_storage *previous, *next; /* of the state's imported ones */
+    tensor_storage *previous, *next; /* of the state's imported ones, or spare ones */
 };
 
 struct hg_tensor {
@@ -77,6 +77,17 @@ hg_status tensor_check_shape(hg_element type, const uint64_t *shape, uint32_t ra
 /* A storage of the executor without elements yet, and a contiguous tensor of it. */
 hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shape, uint32_t rank,
                       hg_tensor **tensor) HG_NODISCARD;
+/* Memory of storages that ended, for the next ones. Who has it locks it. */
+typedef struct tensor_spare {
+    tensor_storage *first;
+    uint32_t count;
+} tensor_spare;
+/* tensor_make in such memory, where there is some. */
+hg_status tensor_make_of(tensor_state *state, hg_element type, const uint64_t *shape, uint32_t rank,
+                         tensor_spare *spare, hg_tensor **tensor) HG_NODISCARD;
+/* tensor_storage_release, whose memory is spare then. */
+void tensor_storage_spare(tensor_storage *s, tensor_spare *spare);
+void tensor_spare_free(tensor_spare *spare);
 /* What a tensor is, without its owners: they come and go while others look at it. */
 static inline hg_tensor tensor_like(const hg_tensor *t) {
     hg_tensor like = {.type = t->type, .storage = t->storage, .offset = t->offset, .rank = t->rank};
@@ -105,8 +116,7 @@ tensor_storage *tensor_storage_retain(tensor_storage *s);
 void tensor_storage_release(tensor_storage *s);
 /* Its buffer was imported: the executor frees it where it goes first. */
 void tensor_storage_imported(tensor_storage *s, tensor_state *state);
-/* Puts a storage that waits in host memory on an executor; HG_OK where it is there. */
-hg_status tensor_place(tensor_storage *s, tensor_state *state) HG_NODISCARD;
+hg_status tensor_place_there(tensor_storage *s, tensor_state *state) HG_NODISCARD;
 /* Its elements are there: runs what makes them. */
 hg_status tensor_ready(tensor_storage *s) HG_NODISCARD;
 /* Its elements are others from now on. */
@@ -175,6 +185,7 @@ struct tensor_state {
     tensor_record *lazy;  /* atomic: what tensors of hg_tensor_lazy record; NULL: nothing yet. Both
                              are */
     void (*free_records)(tensor_state *state); /* freed by this; NULL: there were none */
+    void (*trim_records)(tensor_state *state); /* spare ones keep less; the lock is held */
     HG_VEC(tensor_graph *) graphs;
     uint64_t uses;
     tensor_steady steady[TENSOR_STEADY];
@@ -187,6 +198,11 @@ struct tensor_state {
     uint32_t launch_turn;                  /* atomic: which way goes next */
 };
 
+/* Puts a storage that waits in host memory on an executor; HG_OK where it is there. */
+HG_NODISCARD static inline hg_status tensor_place(tensor_storage *s, tensor_state *state) {
+    if (HG_LIKELY(tensor_state_at(s) == state && state->executor)) return HG_OK;
+    return tensor_place_there(s, state);
+}
 /* Of an executor; made at the first call. */
 hg_status tensor_state_of(hg_executor *executor, tensor_state **state) HG_NODISCARD;
 /* Lets go of bindings that nobody uses. */
