@@ -1,7 +1,7 @@
 #!/bin/sh
-# The npm package from its tarball: the whole library compiled to wasm32, without a C library, in Node and in a browser's page and worker;
-# and the page of examples/web over it.
-# Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node.
+# The npm package from its tarball: the whole library compiled to wasm32, without a C library, in Node and in a browser's page and worker.
+# Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node. Then the package through bundlers and TypeScript, and
+# the page of examples/web over it.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 wasm-ld-14 cmake ninja node
 site=build/npm/site
@@ -29,6 +29,7 @@ tally node "$site/node.mjs" "$site/node.bin"
 if command -v chromium >/dev/null 2>&1; then
     tally node "$site/browser.mjs" "$site"
     /usr/bin/python3 -B examples/web/build.py --command "$HG_BUILD_DIR/hologram" build/npm/hologram-*.tgz build/npm/web
+    tally node tests/npm/bundlers/run.mjs "$site/node_modules/hologram" build/bundlers build/npm/bundles examples/web/serve.py
     tally node tests/web/run.mjs build/npm/web examples/web/serve.py
 else
     echo "skipped: chromium is not installed"
