@@ -84,6 +84,18 @@ def tarball(files):
     return gzip.compress(packed.getvalue(), mtime=0)
 
 
+def sizes(wasm):
+    """Says how large hologram.wasm is; fails above wasm/budget.txt."""
+    found = {"bytes": len(wasm), "gzip": len(gzip.compress(wasm, 9))}
+    with open(os.path.join(HERE, "wasm", "budget.txt"), encoding="utf-8") as file:
+        budget = {name: int(most) for name, most in re.findall(r"^(\w+) +(\d+)$", file.read(), re.M)}
+    for name, size in found.items():
+        if size > budget[name]:
+            raise SystemExit(f"hologram.wasm: {name} {size:,}, above {budget[name]:,} of bindings/npm/wasm/budget.txt: make it smaller, or "
+                             "raise the budget on purpose")
+    return f"hologram.wasm {found['bytes']:,}, by gzip {found['gzip']:,}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--native", default=os.path.join(ROOT, "build", "release"))
@@ -96,8 +108,7 @@ def main():
     os.makedirs(given.folder, exist_ok=True)
     path = os.path.join(given.folder, f"hologram-{version()}.tgz")
     replace(path, tarball(files))
-    wasm = files["hologram.wasm"]
-    print(f"{path}: {os.path.getsize(path):,} bytes; hologram.wasm {len(wasm):,}, by gzip {len(gzip.compress(wasm, 9)):,}")
+    print(f"{path}: {os.path.getsize(path):,} bytes; {sizes(files['hologram.wasm'])}")
 
 
 if __name__ == "__main__":

@@ -11,11 +11,6 @@ static hg_status print_kir(const emitter *row, const emit_input *in, hg_text *ou
     return HG_OK;
 }
 
-static hg_status print_lanes(const emitter *row, const emit_input *in, hg_text *out) {
-    (void)row;
-    return emit_c(in->kernels, in->count, in->about, out);
-}
-
 enum { VECTOR_LANES = 16 };
 
 static hg_status print_vector(const emitter *row, const emit_input *in, hg_text *out) {
@@ -34,6 +29,20 @@ static hg_status print_vector(const emitter *row, const emit_input *in, hg_text 
         HG_TRY(status);
     }
     return HG_OK;
+}
+
+static hg_status print_wgsl(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    const emit_wgsl_options options = {.group = {in->group[0], in->group[1], in->group[2]},
+                                       .group_memory = in->group_memory};
+    return emit_wgsl(in->kernels[0], in->layout, &options, in->about, out);
+}
+
+#if !defined(__wasm__) /* emitters.def */
+
+static hg_status print_lanes(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    return emit_c(in->kernels, in->count, in->about, out);
 }
 
 static hg_status print_dialect(const emitter *row, const emit_input *in, hg_text *out) {
@@ -74,13 +83,6 @@ static hg_status print_spirv_text(const emitter *row, const emit_input *in, hg_t
     return status;
 }
 
-static hg_status print_wgsl(const emitter *row, const emit_input *in, hg_text *out) {
-    (void)row;
-    const emit_wgsl_options options = {.group = {in->group[0], in->group[1], in->group[2]},
-                                       .group_memory = in->group_memory};
-    return emit_wgsl(in->kernels[0], in->layout, &options, in->about, out);
-}
-
 /* PTX for the oldest devices that the library runs on, which every later one takes. */
 enum { OLDEST_ARCHITECTURE = 75 };
 
@@ -118,6 +120,8 @@ static hg_status print_ptx(const emitter *row, const emit_input *in, hg_text *ou
     hg_text_free(&source);
     return status;
 }
+
+#endif
 
 enum { TEXT, BINARY, FOREIGN }; /* emitters.def */
 static const emitter EMITTERS[] = {

@@ -85,6 +85,14 @@ static hg_status choose_code(const char *word, hg_improves *when) {
     return HG_OK;
 }
 
+static hg_status check_vendor(const char *word) {
+    if (!word || !*word || strcmp(word, "auto") == 0 || strcmp(word, "on") == 0 ||
+        strcmp(word, "off") == 0)
+        return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                   "'%s' says nothing about vendor steps, expected auto, on or off", word);
+}
+
 enum { NARROW = 16 }; /* lanes of a tile where tiles are pretended to be narrow */
 
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
@@ -96,6 +104,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     hg_improves when;
     HG_TRY(choose_level(options->cpu_level, &level));
     HG_TRY(choose_code(options->jit, &when));
+    HG_TRY(check_vendor(options->vendor));
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     d->expands = d->caps.memory.uniforms_in_memory = hg_pretends(options->pretend, "expand");

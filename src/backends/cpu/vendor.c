@@ -38,9 +38,6 @@ hg_status cpu_vendor_create(const char *word, bool as_measured, uint32_t threads
                             cpu_vendor **vendor) {
     bool on = word && strcmp(word, "on") == 0, off = word && strcmp(word, "off") == 0;
     *vendor = NULL;
-    if (!on && !off && word && *word && strcmp(word, "auto") != 0)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                       "'%s' says nothing about vendor steps, expected auto, on or off", word);
     if (off) return HG_OK;
     *vendor = hg_calloc(1, sizeof **vendor);
     if (!*vendor) return hg_fail_memory();

@@ -10,8 +10,8 @@
 
 /* Of a device. */
 typedef struct cpu_vendor cpu_vendor;
-/* word: off, on (whatever oneDNN can do), auto or "" (what vendor.def says; nothing when
- * as_measured is false: the device does not use all that the CPU has). threads: 0: one a CPU.
+/* word, one of these: off, on (whatever oneDNN can do), auto or "" (what vendor.def says; nothing
+ * when as_measured is false: the device does not use all that the CPU has). threads: 0: one a CPU.
  * budget: for what it keeps; NULL: no limit. NULL is a device without vendor steps in all other
  * functions. */
 hg_status cpu_vendor_create(const char *word, bool as_measured, uint32_t threads, hg_budget *budget,
