@@ -1,6 +1,6 @@
 // The editor: a program's text with its errors in place, the WGSL beside it, its inputs, and what it wrote.
 import { Code } from './code.js';
-import { Engine, Stopped } from './engine.js';
+import { Engine, Stopped, first } from './engine.js';
 import { Form } from './form.js';
 import { showResults } from './results.js';
 import { SAMPLES, textOf } from './samples.js';
@@ -9,12 +9,13 @@ const PAUSE = 150; // milliseconds of rest before a text is checked
 
 export class Editor {
   #device;
-  #runner = new Engine();
+  #runner = first;
   #checker = new Engine(); // of its own: errors are shown while a program runs
   #code;
   #form;
   #parts = {};
   #turn = 0; // the youngest text
+  #running = 0; // runs that are under way
   #pause = 0;
   #preset = null;
 
@@ -65,9 +66,9 @@ export class Editor {
   async run() {
     clearTimeout(this.#pause);
     const text = this.#code.text;
-    if (this.#runner.busy) this.#runner.stop();
+    if (this.#running) this.#runner.stop();
     const turn = ++this.#turn;
-    this.#busy(true);
+    this.#busy(1);
     try {
       if (!(await this.#checked(this.#runner, text, turn))) return;
       const { values, lanes } = this.#form.read();
@@ -83,7 +84,7 @@ export class Editor {
       }
       this.#fail(error);
     } finally {
-      if (!this.#runner.busy) this.#busy(false);
+      this.#busy(-1);
     }
     await this.#print(text, turn);
   }
@@ -160,7 +161,8 @@ export class Editor {
     Object.assign(this.#parts.status, { textContent: text, className: `status ${kind}` });
   }
 
-  #busy(is) {
-    this.#parts.stop.disabled = !is;
+  #busy(more) {
+    this.#running += more;
+    this.#parts.stop.disabled = !this.#running;
   }
 }

@@ -19,9 +19,10 @@ export class Engine {
   #waiting = new Map();
   #last = 0;
 
-  /** How many calls wait for an answer. */
-  get busy() {
-    return this.#waiting.size;
+  /** Starts its worker, which a call does too. */
+  begin() {
+    (this.#ready ??= this.#start()).catch(() => {}); // the call that follows says it
+    return this;
   }
 
   /** Calls one of worker.js: call('run', text, values, backend). */
@@ -77,3 +78,6 @@ export class Engine {
     });
   }
 }
+
+/** The one that the page computes with first: it is under way before the page is read. */
+export const first = new Engine().begin();

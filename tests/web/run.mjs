@@ -11,7 +11,8 @@ const WIDE = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 const PARTS = ['editor', 'digits', 'zoom', 'hashes'];
 const ENDLESS = '.atlas 1\n.program endless\n.param y buffer u32 inout [1]\n.lanes 1\n    while y[0] < 1 {\n        y[0] = 0\n    }\n';
-const WRONG = '.atlas 1\n.program wrong ; \u00e9\u{1f600}\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = nothing + 1\n';
+const WRONG_JSON = '{"version": "1.0", "kernel": {"name": "\u00e9\u{1f600}", "params": 345, "body": []}}';
+const WRONG = '.atlas 1\n.program wrong\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = nothing + 1\n';
 let passed = 0;
 let failed = 0;
 
@@ -106,6 +107,8 @@ async function showsErrors() {
   const place = await page.evaluate(`(({ value, selectionStart }) => value.slice(selectionStart))(document.querySelector('textarea'))`);
   same(place, 'nothing + 1\n');
   await picture('errors');
+  await type(WRONG_JSON); // places are counted in bytes
+  await page.until(`document.querySelector('.back .mark')?.textContent === '345'`);
   await type(WRONG.replace('nothing', '2'));
   await page.until(`!document.querySelector('#problems li')`);
   same(await page.evaluate(`document.querySelectorAll('.back .mark').length`), 0);
