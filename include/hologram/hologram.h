@@ -9,6 +9,7 @@
 #include <hologram/circuit.h>
 #include <hologram/circuit_run.h>
 #include <hologram/class_memory.h>
+#include <hologram/comm.h>
 #include <hologram/config.h>
 #include <hologram/diagnostics.h>
 #include <hologram/dim.h>

@@ -100,6 +100,7 @@ uint64_t hg_stack_left(void) { return UINT64_MAX; }
 
 void hg_thread_join(hg_thread thread) { pthread_join(thread, NULL); }
 void hg_thread_detach(hg_thread thread) { pthread_detach(thread); }
+void hg_thread_yield(void) { sched_yield(); }
 void hg_once(hg_once_flag *flag, void (*run)(void)) { pthread_once(flag, run); }
 
 uint64_t hg_clock_ns(void) {
@@ -189,6 +190,7 @@ bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
 uint64_t hg_stack_left(void) { return UINT64_MAX; }
 void hg_thread_join(hg_thread thread) { (void)thread; }
 void hg_thread_detach(hg_thread thread) { (void)thread; }
+void hg_thread_yield(void) {}
 void hg_once(hg_once_flag *flag, void (*run)(void)) {
     if (*flag) return;
     *flag = 1;

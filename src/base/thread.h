@@ -72,6 +72,8 @@ void hg_thread_join(hg_thread thread);
 void hg_thread_detach(hg_thread thread); /* instead: nobody waits for its end */
 void hg_once(hg_once_flag *flag, void (*run)(void));
 
+void hg_thread_yield(void); /* others run first, where any want to */
+
 /* Bytes below this frame on the calling thread's stack; UINT64_MAX: nobody knows. */
 uint64_t hg_stack_left(void);
 

@@ -4,6 +4,7 @@
 
 bool hg_backend_is_host(const hg_backend *b) { return b->caps->memory.host_memory; }
 uint32_t hg_backend_threads(const hg_backend *b) { return b->config.num_threads; }
+uint64_t hg_backend_timeout_ms(const hg_backend *b) { return b->config.timeout_ms; }
 hg_profile *hg_backend_profile(const hg_backend *b) { return b->profile; }
 
 hg_status hg_context_class_image(hg_context *context, uint8_t **image) {

@@ -21,6 +21,23 @@ hg_budget *hg_backend_host_budget(hg_backend *b);
 hg_backend *hg_queue_backend(const hg_queue *q);
 hg_profile *hg_backend_profile(const hg_backend *b); /* NULL: off */
 
+uint64_t hg_backend_timeout_ms(const hg_backend *b); /* of its configuration; 0: none */
+
+/* ---- events of work that is not a queue's (event.c) ---- */
+/* With one holder. driven: its queue has no thread. */
+hg_event *hg_event_create(hg_backend *b, bool driven);
+void hg_event_retain(hg_event *e);
+void hg_event_release(hg_event *e); /* NULL is allowed */
+/* It is done. error: looked at where the status is none of success. NULL event is allowed. */
+void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
+bool hg_event_is_done(const hg_event *e);
+bool hg_event_is_lost(const hg_event *e); /* in a forked child: of the parent, and not done there
+                                             when it forked */
+/* Not 0 once it is cancelled; NULL for no event. */
+const volatile int *hg_event_cancel_word(const hg_event *e);
+/* Its status; the error becomes this thread's. It must be done. */
+hg_status hg_event_result(const hg_event *e);
+
 /* ---- sizes of tiles of library programs ---- */
 library_tiles hg_backend_tile_presets(const hg_backend *b); /* without a measurement */
 library_tiles *hg_backend_tiles(hg_backend *b); /* what is bound from now on has them. Not while

@@ -3,19 +3,10 @@
 #ifndef HG_RUNTIME_QUEUE_INTERNAL_H
 #define HG_RUNTIME_QUEUE_INTERNAL_H
 
+#include "runtime/client.h"
 #include "runtime/execute_internal.h"
 
-/* ---- event.c ---- */
-/* An event with one holder. driven: its queue has no thread. */
-hg_event *hg_event_create(hg_backend *b, bool driven);
-void hg_event_retain(hg_event *e);
-void hg_event_release(hg_event *e); /* NULL is allowed */
-void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
-bool hg_event_is_done(const hg_event *e);
-bool hg_event_is_lost(const hg_event *e); /* in a forked child: of the parent, and not done there
-                                             when it forked */
-/* Not 0 once it is cancelled; NULL for no event. */
-const volatile int *hg_event_cancel_word(const hg_event *e);
+/* ---- event.c, beside what runtime/client.h has of it ---- */
 /* All of its work is submitted and signals a driver's event, until NULL is offered: work on the
  * same device may come after it. */
 void hg_event_offer(hg_event *e, hg_driver_event *device_event);
@@ -25,8 +16,6 @@ bool hg_event_follow(hg_event *e, const hg_backend *b, hg_driver_queue *queue);
 /* For a queue without a thread that stands at it: what it comes after goes on, in whatever backend.
  */
 hg_progress_state hg_event_drive(hg_event *e);
-/* Its status; the error becomes this thread's. It must be done. */
-hg_status hg_event_result(const hg_event *e);
 
 /* ---- what a queue has to do ---- */
 typedef struct hg_submission_work {

@@ -172,5 +172,9 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
                    tile_fault *fault) HG_NODISCARD;
 /* The fixed tree of semantics 0.3. op: HG_OP_ADD, MIN, MAX, MUL. result: size(type) bytes. */
 hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint64_t n, const uint8_t *in, uint8_t *result) HG_NODISCARD;
+/* The same tree over arrays: out[i] = in[0][i], in[1][i], … combined, halves in f32 and rounded once. n elements each, aligned to the type (at most
+ * 8 bytes). op: of two operands. out may equal one of the inputs exactly. On the calling thread. */
+hg_status tile_fold_arrays(const tile_options *options, hg_op op, hg_type type, const uint8_t *const *in, uint32_t arrays, uint64_t n,
+                    uint8_t *out) HG_NODISCARD;
 
 #endif

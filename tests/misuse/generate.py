@@ -26,7 +26,7 @@ OPTIONAL = {
 # A valid argument by the parameter's type, or by type and name.
 VALID = {
     "hg_backend *": "f.backend", "const hg_backend *": "f.backend", "hg_context *": "f.context", "hg_queue *": "f.queue",
-    "hg_event *": "f.event", "hg_executor *": "f.executor", "const hg_executor *": "f.executor", "hg_tree *": "f.tree", "const hg_tree *": "f.tree", "hg_opening *": "f.opening", "const hg_host_device *": "&(hg_host_device){.size = sizeof(hg_host_device)}", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding", "const hg_binding *": "f.binding",
+    "hg_comm *": "f.comm", "const hg_comm *": "f.comm", "const hg_comm_call *": "&f.call", "hg_backend *const *": "&f.backend", "hg_event *": "f.event", "hg_executor *": "f.executor", "const hg_executor *": "f.executor", "hg_tree *": "f.tree", "const hg_tree *": "f.tree", "hg_opening *": "f.opening", "const hg_host_device *": "&(hg_host_device){.size = sizeof(hg_host_device)}", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding", "const hg_binding *": "f.binding",
     "hg_graph *": "f.graph", "const hg_graph *": "f.graph", "hg_graph_executable *": "f.graph_executable",
     "hg_graph_binding *": "f.graph_binding", "const hg_graph_binding *": "f.graph_binding", "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
     "const hg_launch *": "&f.launch", "hg_launch *": "&f.launch", "hg_builder *": "f.builder", "const hg_builder *": "f.builder",
@@ -49,7 +49,7 @@ RELEASE = {
     "hg_program **": "hg_program_release", "char **": "hg_string_free", "uint8_t **": "hg_string_free", "hg_backend **": "hg_backend_destroy",
     "hg_opening **": "hg_opening_destroy", "hg_context **": "hg_context_destroy", "hg_queue **": "hg_queue_destroy", "hg_executable **": "hg_executable_destroy",
     "hg_binding **": "hg_binding_destroy", "hg_circuit **": "hg_circuit_destroy", "hg_ring **": "hg_ring_destroy",
-    "hg_event **": "hg_event_destroy", "hg_executor **": "hg_executor_destroy", "hg_tensor **": "hg_tensor_release", "hg_tensor_scope **": "(void)!hg_scope_end", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
+    "hg_event **": "hg_event_destroy", "hg_comm **": "hg_comm_destroy", "hg_executor **": "hg_executor_destroy", "hg_tensor **": "hg_tensor_release", "hg_tensor_scope **": "(void)!hg_scope_end", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
     "hg_graph_binding **": "hg_graph_binding_destroy", "hg_program_cache **": "hg_program_cache_destroy",
     "hg_class_allocator **": "hg_class_allocator_destroy", "hg_optimizer **": "hg_optimizer_destroy",
 }

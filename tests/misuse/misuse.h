@@ -12,6 +12,8 @@
 typedef struct misuse_fixture {
     hg_backend *backend;
     hg_context *context;
+    hg_comm *comm;
+    hg_comm_call call;
     hg_queue *queue;
     hg_event *event;
     hg_opening *opening;

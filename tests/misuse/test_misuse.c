@@ -68,11 +68,14 @@ static void open_fixture(void) {
     must(hg_graph_bind(f.graph_executable, f.graph_params, &f.graph_binding));
     f.command = (hg_command){
         .size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
+    must(hg_comm_create_local(&f.backend, 1, &f.comm));
+    f.call = (hg_comm_call){.size = sizeof f.call, .kind = HG_COMM_BARRIER};
     must(hg_queue_submit(f.queue, &f.command, 1, NULL, 0, &f.event));
 }
 
 static void close_fixture(void) {
     hg_event_destroy(f.event);
+    hg_comm_destroy(f.comm);
     hg_tensor_release(f.tensor);
     hg_executor_destroy(f.executor);
     hg_opening_destroy(f.opening);

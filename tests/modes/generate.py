@@ -41,6 +41,7 @@ VALID = {
     ("hg_execute_unary", "input"): "f.typed", ("hg_execute_unary", "output"): "f.typed_out", ("hg_execute_binary", "output"): "f.typed_out",
     ("hg_execute_reduce", "output"): "f.typed_one", ("hg_execute_binary", "operation"): '"div"', ("hg_execute_reduce", "operation"): '"sum"',
     ("hg_copy_typed_to", "type"): "HG_TYPE_F32", ("hg_copy_typed_from", "type"): "HG_TYPE_F32", ("hg_copy_typed_to", "data"): "f.floats",
+    ("hg_comm_create", "provider"): '"threads"', ("hg_comm_start", "wait_count"): "0",
     ("hg_copy_typed_to", "count"): "8", ("hg_copy_typed_from", "count"): "8", ("hg_type_zero", "type"): "HG_TYPE_F32",
     ("hg_type_one", "type"): "HG_TYPE_BF16", ("hg_circuit_run", "circuit"): "&f.translated", ("hg_circuit_submit", "circuit"): "&f.translated",
 }
@@ -52,7 +53,7 @@ SKIPPED = {
     "hg_buffer_import_device": "needs another device's memory", "hg_backend_create_auto": "asks for other devices than the test's",
     "hg_executor_create_auto": "asks for other devices than the test's", "hg_ffi_new_executor_auto": "asks for other devices than the test's",
     "hg_executor_create_with_backend": "asks for other devices than the test's", "hg_tree_create": "the test makes one",
-    "hg_translated_program_release": "takes what another made", "hg_thread_cancel_word": "ends the launches behind it", "hg_opening_poll": "what it says depends on time; hg_backend_create opens the same way",
+    "hg_translated_program_release": "takes what another made", "hg_thread_cancel_word": "ends the launches behind it", "hg_comm_revoke": "ends the calls behind it", "hg_opening_poll": "what it says depends on time; hg_backend_create opens the same way",
 }
 CALLED_OPERATIONS = ("hg_ops_call", "hg_ops_call_into", "hg_ops_find", "hg_ops_add", "hg_ops_exp_into")
 # What is written through these is noted; records may hold pointers.

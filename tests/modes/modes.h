@@ -12,6 +12,8 @@ typedef struct modes_fixture {
     const char *backend_name, *text, *circuit_text, *graph_text, *json, *target;
     hg_backend *backend;
     hg_context *context;
+    hg_comm *comm;
+    hg_comm_call call;
     hg_queue *queue;
     hg_event *event;
     hg_executable *executable;

@@ -277,10 +277,18 @@ static void open_fixture(void) {
         .size = sizeof f.command, .kind = HG_COMMAND_HOST_CALL, .call = host_call};
     MUST(hg_queue_submit(f.queue, f.commands, 2, NULL, 0, &f.event));
     MUST(hg_queue_synchronize(f.queue));
+    MUST(hg_comm_create_local(&f.backend, 1, &f.comm));
+    f.call = (hg_comm_call){.size = sizeof f.call,
+                            .kind = HG_COMM_ALL_REDUCE,
+                            .type = HG_TYPE_F16,
+                            .count = 8,
+                            .input = f.bytes,
+                            .output = f.bytes};
 }
 
 static void close_fixture(void) {
     GONE(hg_event_destroy(f.event));
+    GONE(hg_comm_destroy(f.comm));
     MUST(hg_executor_free(f.executor, f.given));
     GONE(hg_tensor_release(f.tensor));
     GONE(hg_executor_destroy(f.executor));

@@ -1,0 +1,432 @@
+/* Collectives as rounds of transfers between ranks. Each begins with a first message from every
+ * rank to every other, which says what the rank calls and, where that is little, has all that it
+ * gives: then the call is over with it. Else arrays move directly between the ranks that give and
+ * get them, and what is combined is combined by one rank for all: 2 (N - 1) / N of an array go over
+ * each rank's wire for an all_reduce of N ranks, as in a ring, but all values of an element come
+ * together in one place, where the tree over the ranks is the same whatever happened on the way.
+ * Must not know: providers, who drives. */
+#include "comm/comm.h"
+#include <string.h>
+
+comm_limits comm_limit = {.message = UINT64_C(1) << 30, .window = UINT64_C(1) << 19, .direct = 16};
+
+enum { LARGE_BROADCAST = 1 << 16 /* bytes that are worth cutting */ };
+
+/* ---- sizes ---- */
+
+/* Blocks that a rank gives, whichever has something to give. */
+static uint64_t blocks_given(const comm_op *op) {
+    switch (op->call.kind) {
+    case HG_COMM_REDUCE_SCATTER:
+    case HG_COMM_SCATTER:
+    case HG_COMM_ALL_TO_ALL: return op->comm->size;
+    case HG_COMM_BARRIER:
+    case HG_COMM_RECV: return 0;
+    default: return 1;
+    }
+}
+
+static uint64_t blocks_got(const comm_op *op) {
+    switch (op->call.kind) {
+    case HG_COMM_ALL_GATHER:
+    case HG_COMM_GATHER:
+    case HG_COMM_ALL_TO_ALL: return op->comm->size;
+    case HG_COMM_BARRIER:
+    case HG_COMM_SEND: return 0;
+    default: return 1;
+    }
+}
+
+static bool is_root(const comm_op *op) { return op->call.peer == op->comm->rank; }
+
+bool comm_op_bytes(const comm_op *op, uint64_t *in, uint64_t *out) {
+    hg_comm_kind kind = op->call.kind;
+    bool gives = is_root(op) || (kind != HG_COMM_BROADCAST && kind != HG_COMM_SCATTER),
+         gets = is_root(op) || kind != HG_COMM_GATHER;
+    uint64_t given = 0, got = 0;
+    bool fits = hg_mul_u64(op->call.count, op->size, &given) &&
+                hg_mul_u64(given, op->comm->size, &got) && got <= INT64_MAX;
+    *in = gives ? given * blocks_given(op) : 0;
+    *out = gets ? given * blocks_got(op) : 0;
+    return fits;
+}
+
+/* All that a rank gives fits into its first message. The same on every rank. */
+static bool is_small(const comm_op *op) {
+    return op->comm->size <= comm_limit.direct && op->block * blocks_given(op) <= COMM_SMALL_BYTES;
+}
+
+/* ---- transfers ---- */
+
+static comm_transfer *add(comm_op *op, uint32_t peer, const void *memory, uint64_t bytes) {
+    comm_transfer *t = &op->round.transfers[op->round.count++];
+    *t = (comm_transfer){.peer = peer,
+                         .channel = COMM_COLLECTIVE,
+                         .memory = (void *)(uintptr_t)memory,
+                         .bytes = bytes,
+                         .done = bytes == 0};
+    return t;
+}
+
+static void send(comm_op *op, uint32_t peer, const void *memory, uint64_t bytes) {
+    (void)add(op, peer, memory, bytes);
+}
+
+/* Before anything that is sent in the round. */
+static comm_transfer *receive(comm_op *op, uint32_t peer, void *memory, uint64_t bytes) {
+    comm_transfer *t = add(op, peer, memory, bytes);
+    t->receives = true;
+    op->round.receives = op->round.count;
+    return t;
+}
+
+static void copy(void *to, const void *from, uint64_t bytes) {
+    if (bytes && to != from) memmove(to, from, (size_t)bytes);
+}
+
+#define EACH_OTHER(op, p)                           \
+    for (uint32_t p = 0; p < (op)->comm->size; p++) \
+        if (p != (op)->comm->rank)
+
+static uint8_t *first_of(const comm_op *op, uint32_t rank) {
+    return op->comm->memory.firsts + (size_t)rank * COMM_FIRST_BYTES;
+}
+
+/* ---- the first message ---- */
+
+static hg_status check_header(comm_op *op, const comm_header *other) {
+    const comm_header *own = &op->own;
+    if (!comm_header_same(own, other))
+        return own->rank < other->rank ? comm_header_mismatch(own, other)
+                                       : comm_header_mismatch(other, own);
+    if (!other->failed && !own->failed) return HG_OK;
+    char text[96];
+    comm_header_text(own, text, sizeof text);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "%s: it cannot begin on rank %u", text,
+                   (unsigned)(own->failed ? own->rank : other->rank));
+}
+
+static void first_to_all(comm_op *op) {
+    uint8_t *own = first_of(op, op->comm->rank);
+    uint64_t payload = is_small(op) && !op->own.failed ? op->in.bytes : 0;
+    memcpy(own, &op->own, sizeof op->own);
+    if (payload) memcpy(own + sizeof op->own, op->in.memory, (size_t)payload);
+    EACH_OTHER(op, p)(void) receive(op, p, first_of(op, p), COMM_FIRST_BYTES);
+    EACH_OTHER(op, p) send(op, p, own, sizeof op->own + payload);
+}
+
+static hg_status check_all(comm_op *op) {
+    for (uint32_t p = 0; p < op->comm->size; p++) {
+        comm_header other;
+        memcpy(&other, first_of(op, p), sizeof other);
+        HG_TRY(check_header(op, &other));
+    }
+    return HG_OK;
+}
+
+/* With many ranks: in round k to the rank 2^k places on, the own header and one that is not the
+ * same, if any is known; after log N rounds everyone has heard of everyone. */
+static void first_passed_on(comm_op *op) {
+    uint32_t size = op->comm->size, rank = op->comm->rank, step = UINT32_C(1) << op->round.number;
+    uint8_t *own = op->comm->memory.firsts, *other = own + COMM_FIRST_BYTES;
+    memcpy(own, &op->own, sizeof op->own);
+    memcpy(own + sizeof op->own, &op->other, sizeof op->other);
+    (void)receive(op, (rank + size - step % size) % size, other, COMM_FIRST_BYTES);
+    send(op, (rank + step) % size, own, 2 * sizeof op->own);
+}
+
+static void hear(comm_op *op) {
+    comm_header heard[2];
+    memcpy(heard, op->comm->memory.firsts + COMM_FIRST_BYTES, sizeof heard);
+    for (int i = 1; i >= 0; i--)
+        if (!comm_header_same(&op->own, &heard[i]) || heard[i].failed) op->other = heard[i];
+}
+
+static void first_to_peer(comm_op *op) {
+    bool sends = op->call.kind == HG_COMM_SEND;
+    comm_transfer *get = receive(op, op->call.peer, &op->other, sizeof op->other);
+    comm_transfer *put = add(op, op->call.peer, &op->own, sizeof op->own);
+    get->channel = sends ? COMM_REPLY : COMM_POINT;
+    put->channel = sends ? COMM_POINT : COMM_REPLY;
+}
+
+/* ---- small calls: what every rank gets, of what all give ---- */
+
+static hg_status finish_small(comm_op *op) {
+    uint32_t size = op->comm->size, rank = op->comm->rank;
+    const uint8_t *given[64];
+    uint64_t block = op->block;
+    for (uint32_t p = 0; p < size; p++) given[p] = first_of(op, p) + sizeof(comm_header);
+    uint8_t *out = op->out.memory;
+    switch (op->call.kind) {
+    case HG_COMM_REDUCE_SCATTER:
+        for (uint32_t p = 0; p < size; p++) given[p] += rank * block;
+        /* fall through */
+    case HG_COMM_ALL_REDUCE:
+        return op->call.count
+                   ? comm_fold(op->call.operation, op->call.type, given, size, op->call.count, out)
+                   : HG_OK;
+    case HG_COMM_GATHER:
+        if (!is_root(op)) return HG_OK;
+        /* fall through */
+    case HG_COMM_ALL_GATHER:
+        for (uint32_t p = 0; p < size; p++) copy(out + p * block, given[p], block);
+        return HG_OK;
+    case HG_COMM_BROADCAST: copy(out, given[op->call.peer], block); return HG_OK;
+    case HG_COMM_SCATTER: copy(out, given[op->call.peer] + rank * block, block); return HG_OK;
+    case HG_COMM_ALL_TO_ALL:
+        for (uint32_t p = 0; p < size; p++) copy(out + p * block, given[p] + rank * block, block);
+        return HG_OK;
+    default: return HG_OK;
+    }
+}
+
+/* ---- what is combined ---- */
+
+/* Part `p` of `parts` of n elements: they differ by one element at most. */
+static uint64_t part_begin(uint64_t n, uint32_t parts, uint32_t p) {
+    uint64_t rest = n % parts;
+    return n / parts * p + (p < rest ? p : rest);
+}
+
+static bool borrows(const comm_op *op) {
+    return op->comm->provider->give_back && op->in.bytes <= comm_limit.message;
+}
+
+/* Elements that rank p combines, in the input of each rank. */
+typedef struct span {
+    uint64_t begin, count;
+} span;
+
+static span part_of(const comm_op *op, uint32_t p) {
+    uint64_t n = op->call.count;
+    if (op->call.kind == HG_COMM_REDUCE_SCATTER) return (span){p * n, n};
+    uint64_t begin = part_begin(n, op->comm->size, p);
+    return (span){begin, part_begin(n, op->comm->size, p + 1) - begin};
+}
+
+/* Elements that are combined at once. */
+static uint64_t window_elements(const comm_op *op) {
+    return borrows(op) ? UINT64_MAX : comm_limit.window / op->size;
+}
+
+static uint64_t window_count(const comm_op *op) {
+    uint64_t most = part_of(op, 0).count; /* the first part is the longest */
+    return most ? (most - 1) / window_elements(op) + 1 : 0;
+}
+
+static span window_of(const comm_op *op, uint32_t p, uint64_t w) {
+    span s = part_of(op, p);
+    uint64_t most = window_elements(op), skip = w * most; /* w is 0 where most is no limit */
+    if (skip >= s.count) return (span){s.begin + s.count, 0};
+    uint64_t left = s.count - skip;
+    return (span){s.begin + skip, left < most ? left : most};
+}
+
+static uint8_t *slot_of(const comm_op *op, uint32_t p) {
+    return op->comm->memory.window ? op->comm->memory.window + p * comm_limit.window : NULL;
+}
+
+static hg_status find_windows(comm_op *op) {
+    hg_comm *c = op->comm;
+    if (borrows(op) || c->memory.window || c->size == 1) return HG_OK;
+    c->memory.window = hg_alloc_aligned((size_t)(c->size * comm_limit.window), 64);
+    return c->memory.window ? HG_OK : hg_fail_memory();
+}
+
+/* Round w: what is combined in window w goes to who combines it; of an all_reduce, results of the
+ * window before go to all. */
+static hg_status combine_round(comm_op *op) {
+    uint64_t w = op->round.number, windows = window_count(op), size = op->size;
+    uint32_t rank = op->comm->rank;
+    bool all = op->call.kind == HG_COMM_ALL_REDUCE, reduces = w < windows, gathers = all && w > 0;
+    if (!reduces && !(gathers && w == windows)) {
+        op->stage = COMM_OVER;
+        return HG_OK;
+    }
+    HG_TRY(find_windows(op));
+    span own = window_of(op, rank, w), before = gathers ? window_of(op, rank, w - 1) : (span){0, 0};
+    if (reduces)
+        EACH_OTHER(op, p) receive(op, p, slot_of(op, p), own.count * size)->borrows = borrows(op);
+    EACH_OTHER(op, p) {
+        span s = gathers ? window_of(op, p, w - 1) : (span){0, 0};
+        if (gathers) (void)receive(op, p, op->out.memory + s.begin * size, s.count * size);
+    }
+    EACH_OTHER(op, p) {
+        span s = reduces ? window_of(op, p, w) : (span){0, 0};
+        if (reduces) send(op, p, op->in.memory + s.begin * size, s.count * size);
+        if (gathers) send(op, p, op->out.memory + before.begin * size, before.count * size);
+    }
+    return HG_OK;
+}
+
+/* The first receives of the round are the window's, in the order of their ranks. */
+static hg_status combine_received(comm_op *op) {
+    hg_comm *c = op->comm;
+    if (op->round.number >= window_count(op)) return HG_OK;
+    span own = window_of(op, c->rank, op->round.number);
+    const uint8_t *few[64], **from = few;
+    if (c->size > HG_COUNT_OF(few) && !(from = hg_alloc(c->size * sizeof *from)))
+        return hg_fail_memory();
+    uint32_t at = 0;
+    for (uint32_t p = 0; p < c->size; p++)
+        from[p] = p == c->rank ? op->in.memory + own.begin * op->size
+                               : op->round.transfers[at++].memory;
+    uint64_t to = op->call.kind == HG_COMM_ALL_REDUCE ? own.begin
+                                                      : own.begin - part_of(op, c->rank).begin;
+    hg_status status = own.count ? comm_fold(op->call.operation, op->call.type, from, c->size,
+                                             own.count, op->out.memory + to * op->size)
+                                 : HG_OK;
+    for (uint32_t i = 0; i < at; i++)
+        if (op->round.transfers[i].borrowed)
+            c->provider->give_back(c->group, &op->round.transfers[i]);
+    if (from != few) hg_free((void *)(uintptr_t)from);
+    return status;
+}
+
+/* ---- what only moves ---- */
+
+/* Down a tree: a rank v places behind the root has it from the one without v's lowest bit. The root
+ * begins with what is the others' second round. */
+static void broadcast_tree(comm_op *op) {
+    uint32_t size = op->comm->size, root = op->call.peer, v = (op->comm->rank + size - root) % size,
+             low = v ? v & (~v + 1) : size, round = v ? op->round.number : op->round.number + 1;
+    if (round == 0)
+        (void)receive(op, ((v & (v - 1)) + root) % size, op->out.memory, op->block);
+    else if (round == 1)
+        for (uint32_t step = 1; step < low && v + step < size; step *= 2)
+            send(op, (v + step + root) % size, op->out.memory, op->block);
+    else
+        op->stage = COMM_OVER;
+}
+
+/* Each rank gets a part from the root, and passes it on to all others. */
+static void broadcast_parts(comm_op *op) {
+    uint32_t size = op->comm->size, rank = op->comm->rank, root = op->call.peer;
+    uint64_t n = op->call.count, bytes = op->size;
+#define PART(p)                                      \
+    op->out.memory + part_begin(n, size, p) * bytes, \
+        (part_begin(n, size, (p) + 1) - part_begin(n, size, p)) * bytes
+    if (op->round.number == 0) {
+        if (rank != root)
+            (void)receive(op, root, PART(rank));
+        else
+            EACH_OTHER(op, p) send(op, p, PART(p));
+    } else if (op->round.number == 1) {
+        if (rank != root) EACH_OTHER(op, p)(void) receive(op, p, PART(p));
+        EACH_OTHER(op, p) if (p != root) send(op, p, PART(rank));
+    } else {
+        op->stage = COMM_OVER;
+    }
+#undef PART
+}
+
+static void broadcast(comm_op *op) {
+    if (op->round.number == 0 && is_root(op)) copy(op->out.memory, op->in.memory, op->block);
+    if (op->block >= LARGE_BROADCAST && op->comm->size > 2)
+        broadcast_parts(op);
+    else
+        broadcast_tree(op);
+}
+
+static void move_round(comm_op *op) {
+    uint32_t rank = op->comm->rank;
+    uint64_t block = op->block;
+    uint8_t *in = op->in.memory, *out = op->out.memory;
+    if (op->round.number) {
+        if (op->call.kind == HG_COMM_SCATTER && is_root(op)) copy(out, in + rank * block, block);
+        op->stage = COMM_OVER;
+        return;
+    }
+    switch (op->call.kind) {
+    case HG_COMM_ALL_GATHER:
+        copy(out + rank * block, in, block);
+        EACH_OTHER(op, p)(void) receive(op, p, out + p * block, block);
+        EACH_OTHER(op, p) send(op, p, out + rank * block, block);
+        break;
+    case HG_COMM_GATHER:
+        if (!is_root(op)) {
+            send(op, op->call.peer, in, block);
+        } else {
+            copy(out + rank * block, in, block);
+            EACH_OTHER(op, p)(void) receive(op, p, out + p * block, block);
+        }
+        break;
+    case HG_COMM_SCATTER:
+        if (!is_root(op))
+            (void)receive(op, op->call.peer, out, block);
+        else
+            EACH_OTHER(op, p) send(op, p, in + p * block, block);
+        break;
+    case HG_COMM_ALL_TO_ALL:
+        copy(out + rank * block, in + rank * block, block);
+        EACH_OTHER(op, p)(void) receive(op, p, out + p * block, block);
+        EACH_OTHER(op, p) send(op, p, in + p * block, block);
+        break;
+    case HG_COMM_SEND: add(op, op->call.peer, in, block)->channel = COMM_POINT; break;
+    case HG_COMM_RECV: receive(op, op->call.peer, out, block)->channel = COMM_POINT; break;
+    default: op->stage = COMM_OVER; break;
+    }
+}
+
+/* ---- rounds ---- */
+
+static hg_status data_round(comm_op *op) {
+    if (comm_combines(op->call.kind)) return combine_round(op);
+    if (op->call.kind == HG_COMM_BROADCAST)
+        broadcast(op);
+    else
+        move_round(op);
+    return HG_OK;
+}
+
+static hg_status begin_data(comm_op *op) {
+    if (comm_is_collective(op->call.kind) && is_small(op)) {
+        op->stage = COMM_OVER;
+        return finish_small(op);
+    }
+    op->stage = op->block ? COMM_MOVES : COMM_OVER;
+    op->round.number = 0;
+    return op->block ? data_round(op) : HG_OK;
+}
+
+/* Another round of the first messages; or the first one of what comes after them. */
+static hg_status first_round(comm_op *op) {
+    bool collective = comm_is_collective(op->call.kind),
+         direct = op->comm->size <= comm_limit.direct;
+    if (collective && !direct) {
+        if (op->round.number) hear(op);
+        if (op->comm->size > UINT64_C(1) << op->round.number) {
+            first_passed_on(op);
+            return HG_OK;
+        }
+        HG_TRY(check_header(op, &op->other));
+        return begin_data(op);
+    }
+    if (op->round.number == 0) {
+        if (collective)
+            first_to_all(op);
+        else
+            first_to_peer(op);
+        return HG_OK;
+    }
+    HG_TRY(collective ? check_all(op) : check_header(op, &op->other));
+    return begin_data(op);
+}
+
+hg_status comm_op_received(comm_op *op) {
+    return op->stage == COMM_MOVES && comm_combines(op->call.kind) ? combine_received(op) : HG_OK;
+}
+
+hg_status comm_op_next(comm_op *op) {
+    op->round.count = op->round.receives = 0;
+    op->round.received = false;
+    if (op->stage == COMM_NEW) {
+        op->stage = COMM_FIRST;
+        op->round.number = 0;
+        op->other = op->own;
+        return first_round(op);
+    }
+    op->round.number++;
+    return op->stage == COMM_FIRST ? first_round(op) : data_round(op);
+}

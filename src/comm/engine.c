@@ -1,0 +1,441 @@
+/* Who carries out a communicator's calls: the thread that waits for one, or else a thread of the
+ * communicator's own. One drives at a time: it posts the transfers of each call's round, polls
+ * them, and goes on to the next round when all are done.
+ * Must not know: what a round is for. */
+#include "comm/comm.h"
+#include <string.h>
+
+enum {
+    SPINS = 400,  /* rounds of polls, some 10 µs, before others get the processor */
+    YIELDS = 100, /* and these, before the thread sleeps */
+    LONGEST_SLEEP_NS = 10000000,
+    EVENT_SLEEP_NS = 200000 /* while a call waits for an event of others */
+};
+
+/* ---- calls ---- */
+
+void comm_op_free(comm_op *op) {
+    for (size_t i = 0; i < op->wait_count; i++) hg_event_release(op->waits[i]);
+    hg_free(op->waits);
+    hg_free(op);
+}
+
+/* Where the array lies; a copy of it where the host does not see it. */
+static hg_status find_array(comm_op *op, comm_array *a, void *host, hg_buffer buffer,
+                            uint64_t offset, bool read) {
+    hg_backend *b = op->comm->backend;
+    if (!a->bytes) return HG_OK;
+    a->memory = host;
+    if (host) return HG_OK;
+    uint64_t size;
+    HG_TRY(hg_backend_buffer_size(b, buffer, &size));
+    if (offset > size || a->bytes > size - offset)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu bytes from byte %llu of a buffer of %llu",
+                       (unsigned long long)a->bytes, (unsigned long long)offset,
+                       (unsigned long long)size);
+    hg_native_buffer native = {.size = sizeof native};
+    if (hg_backend_is_host(b) && hg_buffer_native(b, buffer, &native) == HG_OK &&
+        native.kind == HG_MEMORY_HOST) {
+        a->memory = (uint8_t *)(uintptr_t)native.memory + offset;
+        return HG_OK;
+    }
+    a->memory = hg_alloc_aligned((size_t)a->bytes, 64);
+    if (!a->memory) return hg_fail_memory();
+    a->copied = true;
+    return read ? hg_buffer_read(b, buffer, offset, a->memory, a->bytes) : HG_OK;
+}
+
+/* Blocks are written where others of the same array are still read. */
+static hg_status part_arrays(comm_op *op) {
+    hg_comm_kind kind = op->call.kind;
+    if (op->in.memory != op->out.memory || !op->in.bytes || op->comm->size == 1) return HG_OK;
+    if (kind != HG_COMM_ALL_TO_ALL && kind != HG_COMM_REDUCE_SCATTER) return HG_OK;
+    uint8_t *own = hg_alloc_aligned((size_t)op->in.bytes, 64);
+    if (!own) return hg_fail_memory();
+    memcpy(own, op->in.memory, (size_t)op->in.bytes);
+    op->in.memory = own;
+    op->in.copied = true;
+    return HG_OK;
+}
+
+static hg_status find_arrays(comm_op *op) {
+    const hg_comm_call *c = &op->call;
+    if (!comm_op_bytes(op, &op->in.bytes, &op->out.bytes))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu elements are too many",
+                       (unsigned long long)c->count);
+    HG_TRY(find_array(op, &op->in, (void *)(uintptr_t)c->input, c->input_buffer, c->input_offset,
+                      true));
+    HG_TRY(find_array(op, &op->out, c->output, c->output_buffer, c->output_offset, false));
+    return part_arrays(op);
+}
+
+static hg_status write_back(comm_op *op) {
+    if (!op->out.copied) return HG_OK;
+    return hg_buffer_write(op->comm->backend, op->call.output_buffer, op->call.output_offset,
+                           op->out.memory, op->out.bytes);
+}
+
+static void free_arrays(comm_op *op) {
+    if (op->in.copied) hg_free_aligned(op->in.memory);
+    if (op->out.copied) hg_free_aligned(op->out.memory);
+    op->in.copied = op->out.copied = false;
+}
+
+/* ---- transfers ---- */
+
+/* What of it is one message: all, or the next piece of one that is cut. */
+static comm_transfer piece_of(const comm_transfer *t) {
+    comm_transfer piece = *t;
+    uint64_t left = t->bytes - t->moved;
+    piece.memory = (uint8_t *)t->memory + t->moved;
+    piece.bytes = left < comm_limit.message ? left : comm_limit.message;
+    return piece;
+}
+
+typedef hg_status provider_call(comm_group *group, comm_transfer *transfer);
+
+static hg_status call_provider(hg_comm *c, provider_call *call, comm_transfer *t) {
+    if (t->bytes <= comm_limit.message) return call(c->group, t);
+    comm_transfer piece = piece_of(t);
+    hg_status status = call(c->group, &piece);
+    t->posted = piece.posted;
+    memcpy(t->own, piece.own, sizeof t->own);
+    if (!piece.done) return status;
+    t->moved += piece.bytes;
+    t->posted = false;
+    t->done = t->moved == t->bytes;
+    return status;
+}
+
+static hg_status step_transfer(hg_comm *c, comm_transfer *t) {
+    if (!t->posted) HG_TRY(call_provider(c, c->provider->post, t));
+    return t->posted && !t->done ? call_provider(c, c->provider->poll, t) : HG_OK;
+}
+
+/* Posts what is not, polls what is: how many are not done; all of them, and of those that receive.
+ */
+static hg_status step_transfers(comm_op *op, uint32_t *open, uint32_t *receiving) {
+    *open = *receiving = 0;
+    for (uint32_t i = 0; i < op->round.count; i++) {
+        comm_transfer *t = &op->round.transfers[i];
+        if (t->done) continue;
+        HG_TRY(step_transfer(op->comm, t));
+        *open += !t->done;
+        *receiving += !t->done && i < op->round.receives;
+    }
+    return HG_OK;
+}
+
+static void withdraw_all(comm_op *op) {
+    for (uint32_t i = 0; i < op->round.count; i++) {
+        comm_transfer *t = &op->round.transfers[i];
+        if (t->borrowed || (t->posted && !t->done))
+            op->comm->provider->withdraw(op->comm->group, t);
+    }
+    op->round.count = 0;
+}
+
+/* ---- the end of calls ---- */
+
+void comm_break(hg_comm *c, hg_status status) {
+    if (c->broken != HG_OK) return;
+    c->broken = status;
+    c->error = *hg_error_record();
+    c->provider->revoke(c->group, c->error.message);
+}
+
+static void finish(comm_op *op, hg_status status) {
+    hg_comm *c = op->comm;
+    hg_event *event = op->event;
+    op->stage = COMM_OVER;
+    if (status == HG_OK) status = write_back(op);
+    op->status = status;
+    if (status != HG_OK) op->error = *hg_error_record();
+    free_arrays(op);
+    if (event) {
+        hg_event_finish(event, op->status, &op->error);
+        hg_event_release(event);
+        comm_op_free(op);
+        return;
+    }
+    hg_mutex_lock(&c->lock);
+    op->finished = true; /* who waits for it may return now */
+    hg_cond_broadcast(&c->changed);
+    hg_mutex_unlock(&c->lock);
+}
+
+/* Something went wrong between ranks: nobody knows what the others have of this call. */
+static void fail(comm_op *op, hg_status status) {
+    hg_error error = *hg_error_record();
+    withdraw_all(op);
+    *hg_error_record() = error;
+    comm_break(op->comm, status);
+    *hg_error_record() = error;
+}
+
+static hg_status out_of_time(const comm_op *op) {
+    char text[96];
+    comm_header_text(&op->own, text, sizeof text);
+    uint32_t i = 0;
+    while (i < op->round.count && op->round.transfers[i].done) i++;
+    return hg_fail(HG_ERROR_TIMEOUT, "%s (call %llu of rank %u): nothing from rank %u in %llu ms",
+                   text, (unsigned long long)op->own.sequence, (unsigned)op->own.rank,
+                   (unsigned)(i < op->round.count ? op->round.transfers[i].peer : op->own.peer),
+                   (unsigned long long)op->comm->timeout_ms);
+}
+
+static hg_status cancelled(const comm_op *op) {
+    char text[96];
+    comm_header_text(&op->own, text, sizeof text);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "%s (call %llu of rank %u): cancelled", text,
+                   (unsigned long long)op->own.sequence, (unsigned)op->own.rank);
+}
+
+static bool is_cancelled(const comm_op *op) {
+    const volatile int *word = hg_event_cancel_word(op->event);
+    return word && hg_atomic_load(word, HG_RELAXED);
+}
+
+/* ---- rounds ---- */
+
+/* Whether all events are done that the call waits for. */
+static bool may_begin(const comm_op *op) {
+    for (size_t i = 0; i < op->wait_count; i++)
+        if (!hg_event_is_lost(op->waits[i]) && !hg_event_is_done(op->waits[i])) return false;
+    return true;
+}
+
+static hg_status results_of_waits(const comm_op *op) {
+    for (size_t i = 0; i < op->wait_count; i++) {
+        if (hg_event_is_lost(op->waits[i])) return comm_lost("an event that the call waits for");
+        HG_TRY(hg_event_result(op->waits[i]));
+    }
+    return HG_OK;
+}
+
+/* The other ranks learn of it by the first message. */
+static void begin(comm_op *op) {
+    op->deadline_ns = hg_clock_ns() + op->comm->timeout_ms * 1000000;
+    op->round.transfers = comm_is_collective(op->call.kind) ? op->comm->memory.transfers : op->few;
+    hg_status status = results_of_waits(op);
+    if (status == HG_OK) status = find_arrays(op);
+    if (status == HG_OK) return;
+    op->own.failed = 1;
+    op->status = status;
+    op->error = *hg_error_record();
+}
+
+typedef enum comm_progress { STANDS, MOVED, ENDED } comm_progress;
+
+static comm_progress end(comm_op *op, hg_status status, bool common) {
+    if (op->own.failed) { /* what it was here, not that it was */
+        status = op->status;
+        *hg_error_record() = op->error;
+    }
+    if (status != HG_OK && !common) fail(op, status);
+    finish(op, status);
+    return ENDED;
+}
+
+/* As far as the call goes without waiting. `op` is gone when it has ended. */
+static comm_progress advance(comm_op *op) {
+    hg_comm *c = op->comm;
+    comm_progress progress = STANDS;
+    hg_status status = HG_OK;
+    if (c->broken != HG_OK) {
+        withdraw_all(op);
+        *hg_error_record() = c->error;
+        return end(op, c->broken, true);
+    }
+    if (op->stage == COMM_NEW) {
+        if (is_cancelled(op)) return end(op, cancelled(op), false);
+        if (!may_begin(op)) return STANDS;
+        begin(op);
+        status = comm_op_next(op);
+        progress = MOVED;
+    }
+    while (status == HG_OK && op->stage != COMM_OVER) {
+        uint32_t open, receiving;
+        status = step_transfers(op, &open, &receiving);
+        if (status != HG_OK) return end(op, status, false);
+        if (!receiving && !op->round.received) {
+            op->round.received = true;
+            progress = MOVED;
+            status = comm_op_received(op);
+            if (status != HG_OK) return end(op, status, false);
+        }
+        if (open) return progress;
+        progress = MOVED;
+        status = comm_op_next(op);
+    }
+    /* What the first messages say, all ranks know: the communicator goes on. */
+    return end(op, status, op->stage == COMM_FIRST);
+}
+
+/* Of calls that stand: whether one has stood too long. */
+static hg_status look_at_time(comm_op *op) {
+    if (is_cancelled(op)) return cancelled(op);
+    if (op->stage == COMM_NEW || hg_clock_ns() < op->deadline_ns) return HG_OK;
+    return out_of_time(op);
+}
+
+/* ---- driving ---- */
+
+/* Collectives one after another; sends to a rank, and receives from it, likewise. */
+static bool has_turn(const hg_comm *c, const comm_op *op) {
+    for (const comm_op *o = c->ops; o != op; o = o->next) {
+        bool same = o->call.kind == op->call.kind && o->call.peer == op->call.peer,
+             collectives = comm_is_collective(o->call.kind) && comm_is_collective(op->call.kind);
+        if (same || collectives) return false;
+    }
+    return true;
+}
+
+static void take_calls(hg_comm *c) {
+    if (!hg_atomic_load(&c->waiting, HG_ACQUIRE)) return;
+    comm_op **end = &c->ops;
+    while (*end) end = &(*end)->next;
+    hg_mutex_lock(&c->lock);
+    *end = c->calls.first;
+    c->calls.first = c->calls.last = NULL;
+    hg_atomic_store(&c->waiting, 0, HG_RELAXED);
+    bool revoked = c->revoked;
+    hg_mutex_unlock(&c->lock);
+    if (revoked)
+        comm_break(c, hg_fail(HG_ERROR_EXECUTION_FAILED, "the communicator is revoked by rank %u",
+                              (unsigned)c->rank));
+}
+
+/* Once over all calls. Whether any went on. */
+static bool drive_once(hg_comm *c, bool look_at_clock) {
+    bool moved = false;
+    take_calls(c);
+    for (comm_op **at = &c->ops; *at;) {
+        comm_op *op = *at, *next = op->next;
+        if (!has_turn(c, op)) {
+            at = &op->next;
+            continue;
+        }
+        comm_progress progress = advance(op);
+        if (progress == STANDS && look_at_clock) {
+            hg_status status = look_at_time(op);
+            if (status != HG_OK) progress = end(op, status, false);
+        }
+        moved = moved || progress != STANDS;
+        if (progress == ENDED)
+            *at = next;
+        else
+            at = &op->next;
+    }
+    return moved;
+}
+
+static uint64_t sleep_until(const hg_comm *c) {
+    uint64_t span = LONGEST_SLEEP_NS;
+    for (const comm_op *op = c->ops; op; op = op->next)
+        if (op->stage == COMM_NEW && op->wait_count) span = EVENT_SLEEP_NS;
+    return hg_clock_ns() + span;
+}
+
+/* Until `op` is finished, or there is no call left. By who has the communicator's turn. */
+static void drive(hg_comm *c, const comm_op *op) {
+    uint32_t idle = 0;
+    for (;;) {
+        c->provider->look(c->group);
+        bool clock = idle >= SPINS;
+        if (drive_once(c, clock)) idle = 0;
+        if (op ? op->finished : !c->ops && !hg_atomic_load(&c->waiting, HG_ACQUIRE)) return;
+        if (++idle < SPINS)
+            hg_cpu_relax();
+        else if (idle < SPINS + YIELDS)
+            hg_thread_yield();
+        else
+            c->provider->sleep(c->group, sleep_until(c));
+    }
+}
+
+/* Under the lock. */
+static bool has_calls(const hg_comm *c) { return c->calls.first || c->ops; }
+
+static void *run_thread(void *user) {
+    hg_comm *c = user;
+    hg_thread_name("hg-comm");
+    hg_mutex_lock(&c->lock);
+    while (!c->thread.stops || c->driven || has_calls(c)) {
+        if (c->driven || !has_calls(c)) {
+            hg_cond_wait(&c->changed, &c->lock);
+            continue;
+        }
+        c->driven = true;
+        hg_mutex_unlock(&c->lock);
+        drive(c, NULL);
+        hg_mutex_lock(&c->lock);
+        c->driven = false;
+        hg_cond_broadcast(&c->changed);
+    }
+    hg_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* ---- submitting ---- */
+
+/* Its place in the order. Under the lock. */
+static void number(hg_comm *c, comm_op *op) {
+    switch (op->call.kind) {
+    case HG_COMM_SEND: op->own.sequence = ++c->calls.sent[op->call.peer]; break;
+    case HG_COMM_RECV: op->own.sequence = ++c->calls.received[op->call.peer]; break;
+    default: op->own.sequence = ++c->calls.collectives; break;
+    }
+}
+
+static void append(hg_comm *c, comm_op *op) {
+    number(c, op);
+    *(c->calls.first ? &c->calls.last->next : &c->calls.first) = op;
+    c->calls.last = op;
+    hg_atomic_store(&c->waiting, 1, HG_RELEASE);
+}
+
+static hg_status start(hg_comm *c, comm_op *op) {
+    hg_mutex_lock(&c->lock);
+    if (!c->thread.runs) c->thread.runs = hg_thread_start(&c->thread.handle, run_thread, c);
+    bool can = c->thread.runs;
+    if (can) {
+        append(c, op);
+        if (c->driven)
+            c->provider->wake(c->group);
+        else
+            hg_cond_broadcast(&c->changed);
+    }
+    hg_mutex_unlock(&c->lock);
+    return can ? HG_OK : hg_fail(HG_ERROR_WOULD_BLOCK, "no thread for calls that are started");
+}
+
+hg_status comm_submit(hg_comm *c, comm_op *op) {
+    if (op->event) return start(c, op);
+    hg_mutex_lock(&c->lock);
+    append(c, op);
+    if (c->driven) c->provider->wake(c->group);
+    while (!op->finished) {
+        if (c->driven) {
+            hg_cond_wait(&c->changed, &c->lock);
+            continue;
+        }
+        c->driven = true;
+        hg_mutex_unlock(&c->lock);
+        drive(c, op);
+        hg_mutex_lock(&c->lock);
+        c->driven = false;
+        if (has_calls(c)) hg_cond_broadcast(&c->changed);
+    }
+    hg_mutex_unlock(&c->lock);
+    if (op->status != HG_OK) *hg_error_record() = op->error;
+    return op->status;
+}
+
+void comm_stop(hg_comm *c) {
+    hg_mutex_lock(&c->lock);
+    c->thread.stops = true;
+    hg_cond_broadcast(&c->changed);
+    hg_mutex_unlock(&c->lock);
+    if (c->thread.runs) hg_thread_join(c->thread.handle);
+}

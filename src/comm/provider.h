@@ -1,0 +1,70 @@
+/* What a provider of communicators does: it moves bytes between two ranks. Everything else, from
+ * collectives to deadlines, is above it and the same for all.
+ * Must not know: kinds of calls, element types, events. */
+#ifndef HG_COMM_PROVIDER_H
+#define HG_COMM_PROVIDER_H
+
+#include "base/base.h"
+
+/* Messages of one channel from one rank to another arrive in the order in which they were posted.
+ */
+typedef enum comm_channel {
+    COMM_COLLECTIVE,
+    COMM_POINT, /* of sends */
+    COMM_REPLY, /* of receives, to who sends */
+    COMM_CHANNELS
+} comm_channel;
+
+/* A message that is sent or received. */
+typedef struct comm_transfer {
+    uint32_t peer;
+    uint8_t channel;
+    bool receives;
+    bool borrows;   /* receives: `memory` may become the sender's own until the transfer is returned
+                     */
+    bool borrowed;  /* it did */
+    void *memory;   /* not written where it is sent */
+    uint64_t bytes; /* received: at most */
+    uint64_t moved; /* whole messages of it, for those that are cut */
+    bool posted, done;
+    uint64_t own[2]; /* the provider's */
+} comm_transfer;
+
+/* One rank's end of a group of ranks. Functions are called by one thread at a time, but wake,
+ * revoke and what stands below it. */
+typedef struct comm_group comm_group;
+
+typedef struct comm_provider {
+    const char *name;
+    /* Whether a launcher of this provider has started the process. */
+    bool (*launched)(void);
+    /* The group of all processes that the launcher has started. */
+    hg_status (*open)(comm_group **group, uint32_t *rank, uint32_t *size);
+    void (*close)(comm_group *group); /* NULL is allowed */
+    /* Begins a transfer. One that cannot begin yet is left as it is, not posted. */
+    hg_status (*post)(comm_group *group, comm_transfer *transfer);
+    /* Sets done when it is over: memory that was sent may change, what was received is there. An
+     * error: it never will be. */
+    hg_status (*poll)(comm_group *group, comm_transfer *transfer);
+    /* A borrowed one: its memory is not needed any more. */
+    void (*give_back)(comm_group *group, comm_transfer *transfer);
+    /* One that will not be waited for any more: its memory is not touched from now on. */
+    void (*withdraw)(comm_group *group, comm_transfer *transfer);
+    /* Before a round of polls, and after one that found nothing: sleeps until a message may have
+     * come, somebody woke it, or the time has come. */
+    void (*look)(comm_group *group);
+    void (*sleep)(comm_group *group, uint64_t until_ns);
+    void (*wake)(comm_group *group);
+    /* A group of some members, all of which call it, and nobody else: ranks of this one in their
+     * new order. number: the same on all of them, another one while a group of the last one is
+     * made. */
+    hg_status (*split)(comm_group *group, const uint32_t *members, uint32_t count, uint64_t number,
+                       comm_group **part);
+    /* Ends what is posted, on every rank that can be told: polls fail with the words. */
+    void (*revoke)(comm_group *group, const char *why);
+    /* NULL: the provider cannot. *members: an array for hg_free of those who agreed. */
+    hg_status (*agree)(comm_group *group, uint64_t deadline_ns, uint64_t *flags, uint32_t **members,
+                       uint32_t *count);
+} comm_provider;
+
+#endif

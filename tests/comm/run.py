@@ -1,0 +1,47 @@
+#!/usr/bin/python3
+"""The suite of communicators under the launchers of MPI that this machine has.
+
+    run.py COMM_RANK BUILD-FOLDER [--all]
+
+Debian's Open MPI and MPICH, and the wheels of tests/comm, each by its own mpirun, as whoever runs the tests, with more ranks than processors.
+`make test` takes a few numbers of ranks of each, --all 1 to 8 with every type."""
+import os
+import re
+import subprocess
+import sys
+
+rank, build = sys.argv[1:3]
+everything = "--all" in sys.argv
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# title, launcher, its arguments, folder of its libraries, ranks of make test
+LAUNCHERS = [
+    ("Debian's Open MPI", "/usr/bin/mpirun.openmpi", ["--oversubscribe", "--mca", "btl", "self,vader"], "", [2, 4]),
+    ("Debian's MPICH", "/usr/bin/mpirun.mpich", [], "", [3]),
+    ("Open MPI 5", f"{build}/openmpi/bin/mpirun", ["--map-by", ":OVERSUBSCRIBE"], f"{build}/openmpi/lib", [2]),
+    ("MPICH 5, the standard's interface", f"{build}/mpich/bin/mpirun", [], f"{build}/mpich/lib", [1, 3]),
+]
+passed = failed = skipped = 0
+for title, launcher, arguments, libraries, counts in LAUNCHERS:
+    if not os.path.exists(launcher):
+        skipped += 1
+        print(f"skipped: {title}: there is no {launcher}", file=sys.stderr)
+        continue
+    for count in range(1, 9) if everything else counts:
+        command = [launcher, *arguments, "-n", str(count), rank, *(["--all"] if everything else [])]
+        environment = dict(os.environ, **OPEN_MPI)
+        if libraries:
+            environment["LD_LIBRARY_PATH"] = libraries
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600 if everything else 60, env=environment)
+            output, code = done.stdout + done.stderr, done.returncode
+        except subprocess.TimeoutExpired as late:
+            output, code = f"{late.stdout}{late.stderr}: no end in {late.timeout} s", 124
+        said = re.findall(r"^rank (\d+) of (\d+): (\d+) passed, (\d+) failed$", output, re.M)
+        passed += sum(int(p) for _, _, p, _ in said)
+        failed += sum(int(f) for _, _, _, f in said)
+        if code or sorted(int(r) for r, _, _, _ in said) != list(range(count)) or any(int(n) != count for _, n, _, _ in said):
+            failed += 1
+            print(f"{title}, {count} ranks: exit status {code}\n{output}\n{' '.join(command)}", file=sys.stderr)
+print(f"{passed} passed, {failed} failed, {skipped} skipped")
+sys.exit(failed != 0)
