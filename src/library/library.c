@@ -49,6 +49,11 @@ library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size) {
     return l;
 }
 
+uint64_t library_lines_of_block(uint64_t lines, uint64_t most) {
+    enum { FEW_BLOCKS = 64 };
+    return lines / FEW_BLOCKS >= most ? most : 1;
+}
+
 /* ---- assembling ---- */
 
 /* What texts include. */

@@ -44,6 +44,8 @@ typedef struct library_lines {
     uint64_t lanes; /* of each chunk of `inner` lines */
 } library_lines;
 library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size);
+/* Lines that a block takes, of so many: `most`, unless blocks are few then. */
+uint64_t library_lines_of_block(uint64_t lines, uint64_t most);
 
 /* Of all texts. */
 void library_digest(uint8_t digest[32]);

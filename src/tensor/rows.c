@@ -4,6 +4,7 @@
 #include "tensor/rows.h"
 #include "library/library.h"
 #include "library/texts.h"
+#include "runtime/client.h"
 #include <string.h>
 
 /* ---- rows ---- */
@@ -110,6 +111,7 @@ typedef struct level {
     uint64_t outer, n, inner, chunks;
     hg_element gives;
     library_lines way;
+    uint64_t each; /* chunks of a block, where a block has whole ones */
 } level;
 
 static const char *type_name(hg_element type) { return hg_type_name(tensor_stored(type)); }
@@ -130,7 +132,8 @@ static void add_head(hg_text *out, const level *l) {
                  type_name(l->fold->computes), type_name(l->gives));
     hg_text_addf(out, ".const OP = 4\n.const CHUNK = %d\n.const SIZE = %u\n", LIBRARY_CHUNK,
                  (unsigned)tensor_size(l->fold->computes));
-    hg_text_addf(out, ".const W = %d\n.const Q = 128 / W\n", LIBRARY_LINE_LANES);
+    hg_text_addf(out, ".const W = %d\n.const Q = 128 / W\n.const R = %u\n", LIBRARY_LINE_LANES,
+                 (unsigned)l->each);
     hg_text_addf(out, ".const LEVELS = %d\n.const WIDE = %d\n", (int)l->way.levels, l->way.wide);
     add_macros(out, l);
 }
@@ -180,11 +183,13 @@ static hg_status launches(tensor_run *run, const tensor_fold *f, const tensor_ro
     level l = {.fold = f, .x = x, .outer = rows->outer, .n = rows->n, .inner = rows->inner};
     hg_tensor *before = NULL;
     hg_status status = HG_OK;
+    uint64_t most = hg_backend_tiles(run->state->backend)->sizes[LIBRARY_TILE_LINE_CHUNKS];
     do {
         hg_tensor *made = NULL;
         l.chunks = (l.n - 1) / LIBRARY_CHUNK + 1;
         l.gives = l.chunks == 1 ? f->gives : f->computes;
         l.way = library_lines_of(l.n, l.inner, tensor_size(f->computes));
+        l.each = library_lines_of_block(l.outer * l.chunks, most);
         status = launch(run, &l, &made);
         hg_tensor_release(before);
         l.x = before = made;

@@ -338,6 +338,21 @@ def numbers(executor):
         checks.check(columns.tobytes() == rows.tobytes() == np.array(alone).tobytes(), f"sums of columns of {kind} are {columns}, {rows} and {alone}")
 
 
+def many_lines(executor, shapes, names):
+    """Where lines are many a block takes several of them: the bits of a few lines, and NumPy's."""
+    random = np.random.default_rng(1)
+    for rows, n in shapes:
+        x = random.standard_normal((rows, n)).astype("f4")
+        x[random.random(x.shape) < 1e-3] = np.nan
+        x[5] = 0
+        for name in names:
+            all_lines, last = (executor.call(name, [executor.tensor(a)], axes=[1])[0].numpy() for a in (x, x[-9:]))
+            checks.check(all_lines[-9:].tobytes() == last.tobytes(), f"{name} of [{rows}, {n}] over 1: {all_lines[-9:]}, of its last lines {last}")
+            if name != "sum":
+                want = getattr(np, name)(x, axis=1)
+                checks.check(close(all_lines, want, 0), f"{name} of [{rows}, {n}] over 1 differs from NumPy's in lines {np.flatnonzero(all_lines != want)[:5]}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--backend", default="cpu")
@@ -347,6 +362,8 @@ def main():
     args = parser.parse_args()
     executor = tensors.Executor(args.backend)
     numbers(executor)
+    few = args.backend != "cpu"  # compilers of devices take seconds for each
+    many_lines(executor, ((1030, 70), (1040, 300), (520, 4100))[:1 if few else 3], [n for n in ("sum", "max", "any", "argmax") if n in (args.operations or OPERATIONS)])
     np.seterr(all="ignore")
     warnings.simplefilter("ignore")
     for name in args.operations or OPERATIONS:

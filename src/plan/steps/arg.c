@@ -25,11 +25,13 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_part parts[2] = {plan_part_named(call, "input"), plan_part_named(call, "output")};
     if (plan_lines_are_none(&lines)) return;
     if (lines.inner == 1 && lines.n > SHORT_LINE && lines.n <= UINT32_MAX && size <= 8) {
-        plan_kernel_key key = plan_library_key(LIBRARY_ARG_ROWS, type, HG_OP_MOV,
-                                               (int32_t[]){least, is_float, (int32_t)size, LANES},
-                                               2, 2);
-        plan_expand_grid(x, &key, (uint64_t[]){lines.outer, 1, 1}, (uint32_t[]){LANES, 1, 1},
-                         12 * LANES, parts, (uint64_t[]){lines.n, lines.outer});
+        uint64_t each = library_lines_of_block(lines.outer, plan_tile(x, LIBRARY_TILE_LINE_CHUNKS));
+        plan_kernel_key key = plan_library_key(
+            LIBRARY_ARG_ROWS, type, HG_OP_MOV,
+            (int32_t[]){least, is_float, (int32_t)size, LANES, (int32_t)each}, 2, 2);
+        plan_expand_grid(x, &key, (uint64_t[]){(lines.outer - 1) / each + 1, 1, 1},
+                         (uint32_t[]){LANES, 1, 1}, 12 * LANES * each, parts,
+                         (uint64_t[]){lines.n, lines.outer});
         return;
     }
     uint64_t lanes = lines.outer * lines.inner;

@@ -39,14 +39,15 @@ static void expand_level(const plan_call *call, plan_expansion *x, const plan_li
     const plan_part parts[] = {l->in, nothing, l->out};
     library_lines way = library_lines_of(l->n, lines->inner, size);
     if (way.by_block) {
-        plan_kernel_key key = plan_library_key(LIBRARY_REDUCE_ROWS, type, HG_OP_MOV,
-                                               (int32_t[]){(int32_t)l->from, (int32_t)l->to,
-                                                           plan_fold_number(call->fn),
-                                                           (int32_t)size, LIBRARY_LINE_LANES},
-                                               3, 3);
-        plan_expand_grid(x, &key, (uint64_t[]){groups, 1, 1},
-                         (uint32_t[]){LIBRARY_LINE_LANES, 1, 1}, LIBRARY_LINE_LANES * size, parts,
-                         (uint64_t[]){l->n, l->chunks, groups});
+        uint64_t each = library_lines_of_block(groups, plan_tile(x, LIBRARY_TILE_LINE_CHUNKS));
+        plan_kernel_key key = plan_library_key(
+            LIBRARY_REDUCE_ROWS, type, HG_OP_MOV,
+            (int32_t[]){(int32_t)l->from, (int32_t)l->to, plan_fold_number(call->fn), (int32_t)size,
+                        LIBRARY_LINE_LANES, (int32_t)each},
+            3, 3);
+        plan_expand_grid(x, &key, (uint64_t[]){(groups - 1) / each + 1, 1, 1},
+                         (uint32_t[]){LIBRARY_LINE_LANES, 1, 1}, LIBRARY_LINE_LANES * each * size,
+                         parts, (uint64_t[]){l->n, l->chunks, groups});
         return;
     }
     uint64_t count = plan_times(groups, way.lanes);
