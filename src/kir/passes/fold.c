@@ -278,13 +278,28 @@ static uint64_t most_of(const kir_value *v, int depth) {
     }
 }
 
+enum { DEPTH = 6 }; /* of values that most_of looks at */
+
 /* x < most ? x : most, of an x that is never more: what stands before an index is multiplied by the
  * scale of its address. */
 static bool is_idle_minimum(const kir_value *v) {
-    enum { DEPTH = 6 };
     const kir_value *c = v->args[0], *x = v->args[1], *most = v->args[2];
     return c->op == KIR_CMP_ULT && c->args[0] == x && c->args[1] == most && is_const(most) &&
            kir_type_bytes(x->type) <= 8 && most_of(x, DEPTH) <= most->u.imm;
+}
+
+/* The check of an axis of 256 asks this of a byte. */
+static bool is_always_below(const kir_value *v) {
+    return v->op == KIR_CMP_ULT && is_const(v->args[1]) &&
+           most_of(v->args[0], DEPTH) < v->args[1]->u.imm;
+}
+
+bool simplify_shifts_half(const kir_value *v) {
+    const kir_value *x = v->args[0];
+    if (v->op != KIR_SHL || x->op != KIR_ZEXT || x->args[0]->type != HG_TYPE_U32) return false;
+    uint64_t most = mask_of(HG_TYPE_U32);
+    return is_const(v->args[1]) && v->args[1]->u.imm < 32 &&
+           most_of(x->args[0], DEPTH) <= most >> v->args[1]->u.imm;
 }
 
 /* x op neutral = x, and the like. */
@@ -335,6 +350,10 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
         kir_type_bytes(type) > 8) {
         *constant = memcmp(v->args[0]->u.bytes, v->args[1]->u.bytes,
                            (size_t)kir_type_bytes(type)) == 0;
+        return FOLD_CONSTANT;
+    }
+    if (is_always_below(v)) {
+        *constant = 1;
         return FOLD_CONSTANT;
     }
     if (kir_type_bytes(v->type) > 8) return FOLD_NONE;

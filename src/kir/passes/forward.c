@@ -3,6 +3,7 @@
  * does what follows a jump. What is known inside a region is undone at its end; what the region may
  * have set is unknown after it.
  * Requires: verified module, numbered. Provides: the same meaning. */
+#include "kir/builder.h"
 #include "kir/passes/simplify_internal.h"
 
 /* What a variable holds at the point of the walk. value NULL: not known. */
@@ -181,9 +182,29 @@ static void update_arguments(kir_value *v) {
         if (v->args[i]->scratch) v->args[i] = v->args[i]->scratch;
 }
 
+/* A vector has twice the lanes then, and what a device without 64-bit integers shifts is one word.
+ */
+static void shift_half(forward *x, kir_value *v) {
+    kir_builder b;
+    kir_region alone = {0};
+    kir_builder_init(&b, x->m, x->f);
+    b.region = &alone;
+    b.inst = v->inst;
+    kir_value *low = v->args[0]->args[0];
+    kir_value *half = kir_emit(&b, KIR_SHL, low->type, 2, (kir_value *[]){low, v->args[1]});
+    if (b.failed) return; /* as it was */
+    x->changed = true;
+    kir_value *before = seen_before(x, half);
+    if (!before) kir_insert(v->parent, v, half, half);
+    v->op = KIR_ZEXT;
+    v->nargs = 1;
+    v->args[0] = before ? before : half;
+}
+
 static void visit_pure(forward *x, kir_value *v) {
     uint64_t bits;
     kir_value *value;
+    if (v->nargs == 2 && simplify_shifts_half(v)) shift_half(x, v);
     switch (simplify_fold(v, &bits, &value)) {
     case FOLD_VALUE: replace(x, v, value); return;
     case FOLD_CONSTANT:

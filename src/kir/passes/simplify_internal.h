@@ -9,6 +9,8 @@
  * type. */
 typedef enum fold_result { FOLD_NONE, FOLD_CONSTANT, FOLD_VALUE } fold_result;
 fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **value);
+/* zext(x) << k of a u32, none of whose bits is lost in 32: zext(x << k), which is half as wide. */
+bool simplify_shifts_half(const kir_value *v);
 
 /* forward.c: one walk over a function: variables, constants, common subexpressions, constant
  * branches. */
