@@ -483,6 +483,16 @@ static vec_value *in_one(former *x, kir_value *a, vec_value *rest, vec_value *di
     return both(x, exact, fits);
 }
 
+/* The remainder of the first lane, which a remainder beside the quotient has made already. */
+static vec_value *rest_of(former *x, uint8_t type, vec_value *a, vec_value *b) {
+    enum { MOST_LOOKED_AT = 64 };
+    vec_value *v = x->before ? x->before->prev : x->into->last;
+    for (uint32_t n = 0; v && n < MOST_LOOKED_AT; v = v->prev, n++)
+        if (v->op == VEC_PRIM && v->prim == KIR_UREM && v->args[0] == a && v->args[1] == b)
+            return v;
+    return vec_prim(x, KIR_UREM, type, 2, (vec_value *[]){a, b});
+}
+
 static void form_division(former *x, kir_value *v) {
     vec_value *a = first_of(x, v->args[0]), *b = first_of(x, v->args[1]), *rest, *divisor = b;
     if (v->op == KIR_LSHR) divisor = number(x, v->type, UINT64_C(1) << v->args[1]->umax);
@@ -491,7 +501,7 @@ static void form_division(former *x, kir_value *v) {
     if (v->op == KIR_UREM || v->op == KIR_AND)
         rest = guess_of(v)->first;
     else if (v->op == KIR_UDIV)
-        rest = vec_prim(x, KIR_UREM, v->type, 2, (vec_value *[]){a, b});
+        rest = rest_of(x, v->type, a, b);
     else
         rest = vec_prim(x, KIR_AND, v->type, 2,
                         (vec_value *[]){a, number(x, v->type, divisor->u.imm - 1)});

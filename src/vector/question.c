@@ -34,6 +34,10 @@ bool vec_has_bounds(const vec_question *q, const vec_value *v) {
     return is_number(v) || q->bounded[v->id];
 }
 
+static bool is_one(const vec_question *q, const vec_value *v) {
+    return is_number(v) || q->same[v->id];
+}
+
 bool vec_is_bounded_prim(const vec_question *q, const vec_value *v) {
     const vec_value *const *a = (const vec_value *const *)v->args;
     switch ((kir_op)v->prim) {
@@ -48,6 +52,9 @@ bool vec_is_bounded_prim(const vec_question *q, const vec_value *v) {
     case KIR_ZEXT:
     case KIR_SEXT:
     case KIR_TRUNC: return vec_has_bounds(q, a[0]);
+    case KIR_UDIV: return vec_has_bounds(q, a[0]) && is_one(q, a[1]);
+    case KIR_UREM: /* within a row of whole turns */
+        return !q->k->blocks && a[0]->op == VEC_FIRST && is_one(q, a[1]);
     default: return false;
     }
 }
@@ -77,8 +84,16 @@ static const vec_value *access_in(const vec_region *r) {
     return NULL;
 }
 
+static bool divides_each(const vec_region *r) {
+    for (const vec_value *v = r->first; v; v = v->next)
+        if (v->op == VEC_PRIM && v->each && (v->prim == KIR_UDIV || v->prim == KIR_UREM))
+            return true;
+    return false;
+}
+
 bool vec_is_guess(const vec_value *v) {
     const vec_value *row = access_in(v->body[0]), *each = access_in(v->body[1]);
+    if (!row && !each) return divides_each(v->body[1]) && !divides_each(v->body[0]);
     return row && each && row->op == each->op && row->inst == each->inst &&
            row->u.mem.reach != VEC_REACH_EACH && each->u.mem.reach == VEC_REACH_EACH;
 }
@@ -242,6 +257,16 @@ static vec_bounds sum(vec_question *q, const vec_value *v) {
     return (vec_bounds){low, exact_sum(q, v->type, x.high, y.high)};
 }
 
+/* Where turns begin in rows of n lanes, each of which has whole turns: 0, lanes, … n - lanes. */
+static vec_bounds rest(vec_question *q, vec_bounds first, vec_value *n) {
+    vec_value *both_of = prim(q, KIR_OR, HG_TYPE_U64, first.low, n), *lanes = u64(q, q->k->lanes),
+              *odd = prim(q, KIR_AND, HG_TYPE_U64, both_of, u64(q, q->k->lanes - 1));
+    vec_value *none = u64(q, 0);
+    ask(q, prim(q, KIR_CMP_EQ, KIR_BOOL, odd, none));
+    ask_not(q, less(q, n, lanes));
+    return (vec_bounds){none, sub(q, n, lanes)};
+}
+
 static vec_bounds of_prim(vec_question *q, const vec_value *v) {
     vec_bounds x = bounds_of(q, v->args[0]);
     switch ((kir_op)v->prim) {
@@ -260,6 +285,12 @@ static vec_bounds of_prim(vec_question *q, const vec_value *v) {
         return (vec_bounds){low, choose(q, fewer, x.high, mask)};
     }
     case KIR_TRUNC: ask_fits(q, x.high, v->type); return x;
+    case KIR_UDIV: {
+        const vec_bounds y = bounds_of(q, v->args[1]);
+        vec_value *low = prim(q, KIR_UDIV, HG_TYPE_U64, x.low, y.high);
+        return (vec_bounds){low, prim(q, KIR_UDIV, HG_TYPE_U64, x.high, y.low)};
+    }
+    case KIR_UREM: return rest(q, x, bounds_of(q, v->args[1]).low);
     case KIR_SEXT: { /* of what is not negative */
         const uint64_t sign = kir_range_sign_bit(v->args[0]->type);
         ask(q, less(q, x.high, u64(q, sign)));

@@ -46,7 +46,8 @@ bool vec_asks_same(const vec_value *v, const vec_value *w);
  * bounded, what is the same, and ANDs of them. */
 bool vec_can_ask_truth(const vec_question *q, const vec_value *v);
 /* Whether an IF has an access as a row, or of one place, where its condition is true, and the same
- * one with an index for each lane where it is not: nobody ends there, but it takes long. */
+ * one with an index for each lane where it is not, or divides there for each lane: nobody ends
+ * there, but it takes long. */
 bool vec_is_guess(const vec_value *v);
 /* The RAMP that an operation is, or widens; NULL: none. */
 vec_value *vec_ramp_of(const vec_value *v);
