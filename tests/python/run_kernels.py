@@ -526,15 +526,58 @@ def largest(x: hg.In[hg.i32, "n"], top: hg.Inout[hg.i32, 1]):
         old = v if before == old else before
 
 
+@hg.kernel
+def least(label: hg.Inout[hg.u32, "n"], link: hg.In[hg.u32, "n"], rounds: hg.Out[hg.u32, 1], all_zero: hg.Out[hg.u32, "n"]):
+    i, k, changed = hg.lane(), hg.u32(0), True
+    while hg.grid_any(changed):
+        other = label[link[i]]
+        changed = other < label[i]
+        hg.grid_barrier()
+        if changed:
+            label[i] = other
+        k += 1
+    if i == 0:
+        rounds[0] = k
+    all_zero[i] = 2 if hg.grid_all(label[i] == 0) and not hg.grid_all(i > 0) else 1
+
+
 def test_meeting():
     x = random.randint(0, 1000, 300).astype("i4")
     for how in (lambda one: one, hg.interpret):
         y = np.arange(70, dtype="u4")
         how(rotate)(y, 3)
         same(y, np.roll(np.arange(70, dtype="u4"), -3), "lanes of a launch that meet")
+        ring, rounds, end = np.arange(70, dtype="u4"), np.zeros(1, "u4"), np.zeros(70, "u4")
+        label = ring[::-1].copy()
+        how(least)[70](label, np.roll(ring, 1), rounds, end)
+        checks.check(not label.any() and rounds[0] == 70 and (end == 2).all(), f"votes of a launch: {label}, {rounds}, {end}")
         top = np.zeros(1, "i4")
         how(largest)[300](x, top)
         same(top, x.max(keepdims=True), "compare and swap")
+
+
+@hg.kernel(device=hg.Executor("cpu", jit="on"))
+def beside(x: hg.In[hg.f32, "h + 2", "w + 1"], y: hg.Out[hg.f32, "h", "w"], off: hg.i32):
+    j, i = hg.grid(2)
+    y[j, i] = x[j, i] + x[j + off, i] * 2.0 - x[j + 1, i + 1]
+
+
+def test_rows():
+    """Rows of whole turns are asked once for many, others turn by turn: both know their neighbours, and where an index is outside."""
+    for h, w in ((1, 1), (3, 15), (5, 16), (2, 17), (9, 32), (4, 40), (3, 48), (2, 256), (1, 1040), (37, 64)):
+        x, y = random.random((h + 2, w + 1)).astype("f4"), np.zeros((h, w), "f4")
+        beside(x, y, 2)
+        same(y, x[:h, :w] + x[2:, :w] * np.float32(2) - x[1:-1, 1:], f"{h} rows of {w}")
+        try:
+            beside(x, y, 3)
+            checks.check(False, f"{h} rows of {w}: no fault")
+        except hg.ExecutionError as error:
+            checks.check(error.lane == (h - 1) * w and f"index {h + 2} is outside of axis 0 of 'x'" in str(error), f"{h} rows of {w}: {error.lane} {error}")
+        try:
+            beside(x, y, -1)
+            checks.check(False, f"{h} rows of {w}: no fault below 0")
+        except hg.ExecutionError as error:
+            checks.check(error.lane == 0 and "index -1 is outside of axis 0 of 'x'" in str(error), f"{h} rows of {w}: {error.lane} {error}")
 
 
 @hg.kernel
@@ -714,6 +757,23 @@ print(kept.f.signatures[0][1], len(passes) > 0, (kept.y == kept.want).all())
 '''
 
 
+RACE_RUN = '''
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import kept
+open(os.path.join(sys.argv[1], "ready" + sys.argv[2]), "w").close()
+while not all(os.path.exists(os.path.join(sys.argv[1], f"ready{k}")) for k in "01"):
+    time.sleep(0.001)
+right = True
+for power in range(3, 27):
+    y = np.zeros(2, "f4")
+    kept.f(kept.x[:2], y, power)
+    right = right and y[0] == np.float32(4) ** power
+print(right)
+'''
+
+
 def kept(folder, text, name="kept"):
     """A module of that text at the same place as the one before."""
     with open(os.path.join(folder, "kept.py"), "w") as file:
@@ -742,6 +802,13 @@ def test_kept():
     children = [subprocess.Popen(one, env={**environment, "HOLOGRAM_CACHE_DIR": where}, stdout=subprocess.PIPE, text=True) for one, where in commands]
     said = [one.communicate()[0].strip() for one in children]
     checks.check(said == ["from the disk False True", "first call True True"], f"a second process, and one without a folder: {said}")
+    together = [subprocess.Popen([sys.executable, "-B", "-c", RACE_RUN, folder, k], env=environment, stdout=subprocess.PIPE, text=True) for k in "01"]
+    said = [one.communicate()[0].strip() for one in together]
+    checks.check(said == ["True", "True"], f"two processes that keep the same kernels at once: {said}")
+    module, y = kept(folder, KEPT), np.zeros(2, "f4")
+    for power in range(3, 27):
+        module.f(module.x[:2], y, power)
+        checks.check(module.f.signatures[-1][1].endswith("from the disk") and y[0] == np.float32(4) ** power, f"kept by two at once: {module.f.signatures[-1]}, {y}")
     text = KEPT
     for before, after, why in (("", "", "from the disk"), ("LEVEL = 3", "LEVEL = 4", "LEVEL has changed since it was kept"),
                                ("scale = 2.0", "scale = 2.5", "scale has changed since it was kept"),

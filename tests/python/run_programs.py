@@ -207,6 +207,7 @@ def hostile():
     refused(lambda: program.bind(2.0, x, made, grid=(1, 1, 1, 1)), TypeError, ("3 axes",), "a grid of four axes")
     refused(lambda: program.bind(2.0, x, made, timeout_ms=-1), TypeError, ("timeout_ms",), "a time-out below 0")
     queue = hg.Queue()
+    check("cpu" in repr(queue) and "never" in repr(hg.Event.__new__(hg.Event)), "repr of a queue, and of what was never made")
     for wrong in (program, hg.zeros(3), queue):
         refused(lambda wrong=wrong: queue.submit(wrong), TypeError, ("submit", type(wrong).__name__), f"submitting {wrong!r}")
         refused(lambda wrong=wrong: queue.submit(after=[wrong]), TypeError, ("submit", "event"), f"waiting for {wrong!r}")

@@ -192,6 +192,11 @@ class Builder(Owner):
     def _destroy(self, handle):
         self._lowering.close()
 
+    def __repr__(self):
+        if getattr(self, "_signature", None) is None:
+            return "<Builder, never made>"
+        return f"<Builder of {self._signature.name}({', '.join(p.name for p in self._signature.parameters)}){', built' if self._built else ''}>"
+
     @property
     def _low(self):
         """What writes statements down."""

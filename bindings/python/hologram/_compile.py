@@ -25,7 +25,7 @@ class Lowering(Expressions, Statements):
         self.tree = c.hg_tree_create(kernel.name.encode(), self.diagnostics)
         self.arrays, self.scalars, self.routines, self.queue = {}, {}, {}, []
         self.dirty, self.at, self.depth = False, None, 0
-        self.frame = None
+        self.frame = self.flag = None
 
     def close(self):
         c.hg_tree_destroy(self.tree)
@@ -189,7 +189,7 @@ class Lowering(Expressions, Statements):
 # ---- a whole kernel ----
 
 class Known:
-    """What passes have found: types of variables, types of functions' results, axes of hg.grid, whether there is a hg.grid_barrier."""
+    """What passes have found: types of variables, types of functions' results, axes of hg.grid, whether all lanes meet."""
 
     def __init__(self):
         self.types, self.results, self.axes, self.meets = {}, {}, None, False

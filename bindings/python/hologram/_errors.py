@@ -94,7 +94,7 @@ def last(status, **more):
     fields = {name: said[name] for name in ("instruction", "lane", "operand", "step", "phase", "offset", "limit")}
     fields.update(status=said["status_name"], code=said["code"] or None, line=said["line"] or None, column=said["column"] or None,
                   length=said["length"] or None, **more)
-    return kind(said["text"], **fields)
+    return kind(said["text"].replace("hg_tensor_to copies it", "x.to_device(device) copies it"), **fields)
 
 
 def failed(status):

@@ -11,8 +11,8 @@ import types as python_types
 from . import _interface as c
 from . import _scalar as T
 from ._errors import check
-from ._scalar import Scalar, boolean, f32, i32, i64, settled, u64
-from ._values import FAR, Array, Const, Tup, Val, Var
+from ._scalar import Scalar, boolean, f32, i32, i64, settled, u32, u64
+from ._values import FAR, Array, Const, Tup, Val, Var, dims
 
 
 class Intrinsic:
@@ -678,6 +678,36 @@ class grid_barrier:
     def run():
         from . import _interpret
         _interpret.lane().meet_all()
+
+
+def flag_of(low, node):
+    """What votes of the launch are counted in: one u32 of the launch's own for all of them."""
+    if low.flag is None:
+        name = "grid_flag"
+        while name in low.arrays or name in low.scalars:
+            name += "_"
+        low.flag = low.made(c.hg_tree_scratch(low.tree, name.encode(), u32.code, dims([1]), 1), node)
+    return low.flag
+
+
+def grid_wide(name, mnemonic, which):
+    """Votes of the lanes of the launch."""
+    def lower(call):
+        low, asked = call.low, call.take("condition")
+        low.known.meets = True
+        zero = low.emit(Const(0), u64, call.node)
+        flag = low.made(c.hg_tree_element_of(low.tree, flag_of(low, call.node), (ctypes.c_uint64 * 1)(zero), 1), call.node)
+        return low.apply(mnemonic, [low.emit(asked, boolean, call.node), flag], call.node)
+
+    def run(condition):
+        from . import _interpret
+        return _interpret.in_launch(mnemonic, condition)
+    one = Intrinsic(name, lower, run, f"{name}(condition): a grid_barrier, and whether the condition is true in {which} of the launch.")
+    INTRINSICS[name] = globals()[name] = one
+
+
+grid_wide("grid_any", "grid.any", "a lane")
+grid_wide("grid_all", "grid.all", "all lanes")
 
 
 @intrinsic

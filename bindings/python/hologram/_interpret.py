@@ -268,7 +268,7 @@ class Meeting:
     """Where the lanes of a launch meet: those that have come this time, and how often they met."""
 
     def __init__(self, count):
-        self.count, self.came, self.times, self.blocks = count, 0, 0, []
+        self.count, self.came, self.times, self.blocks, self.votes = count, 0, 0, [], []
 
 
 class Lane:
@@ -321,6 +321,17 @@ def in_block(mnemonic, value, other=None):
     me.of.results.clear()
     me.meet()
     return result
+
+
+def in_launch(mnemonic, condition):
+    """A vote of all lanes of the launch; those that come first read it before the next one is over."""
+    me = lane()
+    votes = me.meeting.votes
+    votes.append(bool(convert(boolean, condition)))
+    if len(votes) == me.meeting.count:
+        me.meeting.votes = []
+    me.meet_all()
+    return boolean((any if mnemonic == "grid.any" else all)(votes))
 
 
 def over_block(mnemonic, cls, values, exclusive):

@@ -466,6 +466,13 @@ class Event(Owner):
     def _destroy(self, handle):
         c.hg_event_destroy(handle)
 
+    def __repr__(self):
+        if getattr(self, "_handle", None) is None:
+            return "<Event, never made>"
+        done = ctypes.c_bool()
+        status = c.hg_event_query(self._handle, ctypes.byref(done))
+        return f"<Event, {'running' if not done.value else 'failed' if status else 'done'}>"
+
     @property
     def done(self):
         """Whether the work is over; raises what it failed with."""
@@ -542,6 +549,9 @@ class Queue(Owner):
 
     def _destroy(self, handle):
         c.hg_queue_destroy(handle)
+
+    def __repr__(self):
+        return f"<Queue of {getattr(self, '_executor', None)}>"
 
     executor = property(lambda self: self._executor, doc="Where its work runs.")
 
