@@ -86,6 +86,7 @@ class Lowering(Expressions, Statements):
         """The expression of a value in a type."""
         if isinstance(v, Const):
             return self.literal(v.value, cls, node)
+        self.cls(v, node)  # arrays and tuples have none
         id = self.made(c.hg_tree_read(self.tree, v.id), node) if isinstance(v, Var) else v.id
         if v.cls is cls:
             return id
