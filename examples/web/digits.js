@@ -188,11 +188,12 @@ export class Digits {
   async #look(fitted) {
     const { ink, normalize, layer, w1, b1, w2, b2 } = await this.#load();
     const start = performance.now();
-    const run = async (text, values) => (await this.#engine.call('run', text, values, this.#device.name)).arrays[0].data;
-    const pixels = await run(ink, fitted);
-    const x = await run(normalize, { pixels, n: 1 });
-    const hidden = await run(layer, { x, w: w1.data, b: b1.data, n: 1, k: 64, m: 64 });
-    const scores = await run(layer, { x: hidden, w: w2.data, b: b2.data, low: -Infinity, n: 1, k: 64, m: 10 });
+    const [{ pixels }, , , { y: scores }] = await this.#engine.call('chain', [
+      { text: ink, values: fitted },
+      { text: normalize, values: { n: 1 }, takes: { pixels: 'pixels' } },
+      { text: layer, values: { w: w1.data, b: b1.data, n: 1, k: 64, m: 64 }, takes: { x: 'x' } },
+      { text: layer, values: { w: w2.data, b: b2.data, low: -Infinity, n: 1, k: 64, m: 10 }, takes: { x: 'y' } },
+    ], this.#device.name);
     if (this.#lines.length) this.#say({ pixels, scores, ms: performance.now() - start });
   }
 

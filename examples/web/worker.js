@@ -87,6 +87,16 @@ const calls = {
     return { arrays, ms };
   },
 
+  /** Runs programs one after another: { text, values, takes }, takes: its arrays by names, which the one before wrote. What each wrote. */
+  async chain(steps, backend) {
+    const written = [];
+    for (const { text, values, takes = {} } of steps) {
+      const taken = Object.entries(takes).map(([name, from]) => [name, written.at(-1)[from]]);
+      written.push(await programOf(text).run({ ...values, ...Object.fromEntries(taken) }, { backend }));
+    }
+    return written;
+  },
+
   /** SHA-256 of what it writes. */
   async digest(text, backend) {
     const { arrays, ms } = await calls.run(text, {}, backend);
