@@ -6,7 +6,7 @@ export const SAMPLES = [
   { file: 'programs/planets.atlas', title: 'Planets (n-body)' },
   { file: 'programs/histogram.atlas', title: 'Histogram (atomics)' },
   { file: 'programs/matmul.atlas', title: 'Matrix product (shared memory)' },
-  { file: 'programs/functions.atlas', title: 'Functions of f64' },
+  { file: 'programs/functions.atlas', title: 'Functions (f64, f32)' },
   { file: 'programs/halves.atlas', title: 'f16 and bf16' },
   { file: 'programs/collatz.atlas', title: 'Collatz (64-bit integers)' },
   { file: 'programs/fermat.atlas', title: 'Fermat test (512-bit integers)' },

@@ -8,7 +8,7 @@ const DEEP = { x: -0.743643887037151, y: 0.131825904205330 };
 const DEEPEST = 2e-13; // below, neighbours of f64 are seen
 const FRAME = 40; // milliseconds that a frame may take
 const COARSEST = 12; // pixels of the canvas for one that is computed
-const BANDS = 12;
+const BAND = 150; // milliseconds that a band of the full picture may take, as far as the frame before tells
 
 export class Zoom {
   #device;
@@ -19,6 +19,7 @@ export class Zoom {
   #view = null; // { x, y, height }: its middle
   #shown = null; // { image, view }: the last frame
   #coarse = 6;
+  #pace = 0; // milliseconds that a pixel took
   #version = 0; // of the view
   #running = false;
   #visible = false;
@@ -201,6 +202,7 @@ export class Zoom {
     const start = performance.now();
     const rows = await this.#rows(text, view, width, height, 0, height);
     const ms = performance.now() - start;
+    this.#pace = ms / (width * height);
     this.#coarse = Math.min(COARSEST, Math.max(1, this.#coarse * Math.min(1.5, Math.max(0.7, Math.sqrt(ms / FRAME)))));
     this.#keep(view, width, height, [[rows, 0]]);
     this.#times = [...this.#times.filter((time) => start - time < 1000), start];
@@ -214,9 +216,9 @@ export class Zoom {
     const view = this.#view;
     const { width, height } = this.#canvas;
     const start = performance.now();
-    for (let i = 0; i < BANDS; i++) {
-      const [from, to] = [i, i + 1].map((one) => Math.round((height * one) / BANDS));
-      const band = await this.#rows(text, view, width, height, from, to - from);
+    const rows = Math.max(1, Math.min(height, Math.round(BAND / this.#pace / width)));
+    for (let from = 0; from < height; from += rows) {
+      const band = await this.#rows(text, view, width, height, from, Math.min(rows, height - from));
       if (version !== this.#version || !this.#visible) return;
       this.#keep(view, width, height, [[band, from]]);
     }
