@@ -59,17 +59,21 @@ export interface LoadOptions {
   progress?(loaded: number, total: number): void;
   /** Ends this wait, and the loading itself when nobody else waits for it. */
   signal?: AbortSignal;
+  /** Where WebGPU comes from, unless navigator.gpu: the same object of a package for Node. null: there is none. */
+  gpu?: object | null;
 }
 
 /** Loads the library; a second call gives the first's. */
 export function load(options?: LoadOptions): Promise<Hologram>;
+/** Computes something; gives "Computation complete". */
+export function run_in_browser(options?: LoadOptions): Promise<'Computation complete'>;
 /** The version of the package. */
 export const version: string;
 declare const hologram: { load: typeof load };
 export default hologram;
 
 export interface LaunchOptions {
-  /** "auto", "wasm", or an open one. */
+  /** "auto", "wasm", "webgpu", or an open one. A call that gives no promise cannot open webgpu, and its auto is wasm. */
   backend?: string | Backend;
   /** How many lanes run, unless the program says. */
   lanes?: number | bigint;
@@ -126,9 +130,12 @@ export class Hologram {
   readonly types: Type[];
   backends(): string[];
   devices(): DeviceInfo[];
-  /** Opens a backend of its own. settings: fields of hg_config. */
-  open(name?: string, settings?: Record<string, string | number | bigint | boolean>): Promise<Backend>;
+  /** Opens a backend of its own. settings: fields of hg_config; device: a GPUDevice of the page for webgpu, which stays open. */
+  open(name?: string, settings?: Record<string, string | number | bigint | boolean | object>): Promise<Backend>;
+  /** The one that run() uses; it must be open already, or one that opens at once (wasm). */
   backend(name?: string | Backend): Backend;
+  /** A promise of it: webgpu is opened. */
+  opened(name?: string | Backend): Promise<Backend>;
   assemble(text: string, options?: AssembleOptions): Program;
   decode(bytes: Uint8Array | ArrayBuffer): Program;
   jsonKernel(kernel: string | object, name?: string): Program;
@@ -164,6 +171,8 @@ export class Backend implements Disposable_ {
   describe(): DeviceInfo;
   buffer(type: Type, data: Data | number): Buffer;
   buffer(data: TypedArray): Buffer;
+  /** Whether calls may wait for it: not for webgpu, of which only what gives a promise is there. */
+  readonly waits: boolean;
   /** Goes on with what was started; true: something is left. */
   progress(): boolean;
   dispose(): void;
@@ -177,6 +186,8 @@ export class Buffer {
   readonly backend: Backend;
   write(data: Data): void;
   read(): Elements;
+  /** The same on every backend. */
+  readAsync(): Promise<Elements>;
   /** The elements in place: use it at once, it is empty when memory grows. */
   view(): TypedArray;
   dispose(): void;
@@ -232,6 +243,8 @@ export class Binding implements Disposable_ {
   launch(): void;
   run(options?: { signal?: AbortSignal }): Promise<void>;
   results(): Record<string, Elements>;
+  /** The same on every backend. */
+  resultsAsync(): Promise<Record<string, Elements>>;
   dispose(): void;
   readonly disposed: boolean;
 }

@@ -77,6 +77,11 @@ static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory);
 #define HG_FOR_AVX \
     __attribute__((target("avx"))) /* a function that runs only where hg_cpu_supports("avx") */
 
+#if defined(__wasm__)
+/* A function that the host of the module has. */
+#define HG_IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
+#endif
+
 /* Before the declaration of a variable: end(&variable) is called wherever its block is left. It may
  * have no other use. */
 #define HG_ENDED_BY(end) __attribute__((cleanup(end), unused))

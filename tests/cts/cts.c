@@ -17,6 +17,7 @@
  * emit`. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
+#include "reference/record.h"
 #include "support/c_vectors.h"
 #include "support/shim_driver.h"
 #include "test.h"
@@ -166,7 +167,10 @@ void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_
     hg_program *program = is_ours(s, name) ? prepare(s, name, c) : NULL;
     uint32_t size = oracle_size(type);
     uint64_t n = c->arrays[0].size / size;
-    if (s->record && program) cts_record_values(s, name, c, expected, tolerance);
+    if (s->record && program) {
+        s->recorded++;
+        record_values(s->record, name, c, expected, tolerance);
+    }
     if (s->compiles && program) cts_compile(s, name, program);
     for (int t = 0; t < s->target_count && program; t++) {
         run_case actual = {0};
@@ -203,8 +207,10 @@ void cts_compare(cts *s, const char *name, run_case *c) {
         case_run_reference(program, &expected, &er);
         if (er.outcome == RUN_ERROR)
             cts_fail(s, NULL, name, er.message);
-        else if (s->record)
-            cts_record_run(s, name, c, &expected, &er);
+        else if (s->record) {
+            s->recorded++;
+            record_run(s->record, name, c, &expected, &er);
+        }
         for (int t = 0; t < s->target_count && er.outcome != RUN_ERROR; t++) {
             run_case actual = {0};
             char reason[512];
@@ -322,7 +328,7 @@ int main(int argc, char **argv) {
             return test_done();
         }
     } else if (record) {
-        if (!cts_record_open(&s, record))
+        if (!(s.record = record_open(record)))
             return fprintf(stderr, "%s cannot be written\n", record), 1;
     } else if (level || pretend || vectors || strcmp(s.backend, "cpu") != 0) {
         add_target(&s, level ? level : "", pretend ? pretend : "", true);
@@ -339,7 +345,8 @@ int main(int argc, char **argv) {
     if (s.compiles) cts_compile_close(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);
     if (vectors) test_failed += c_vectors_end();
-    if (record && !cts_record_close(&s)) cts_fail(&s, NULL, record, "cannot be written");
+    if (record && s.record && !record_close(s.record))
+        cts_fail(&s, NULL, record, "cannot be written");
     if (s.compiles) return test_done();
     if (record)
         printf("cts: %" PRIu64 " cases recorded\n", s.recorded);

@@ -94,12 +94,4 @@ bool cts_compile_open(const cts *s, char reason[256]);
 void cts_compile(cts *s, const char *name, const hg_program *program);
 void cts_compile_close(cts *s); /* rows in types that no case had */
 
-/* record.c: cases for machines that cannot run the oracle. */
-bool cts_record_open(cts *s, const char *path);
-bool cts_record_close(cts *s);
-void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_t *expected,
-                       const uint32_t *tolerance);
-void cts_record_run(cts *s, const char *name, const run_case *c, const run_case *after,
-                    const run_result *result);
-
 #endif

@@ -19,11 +19,14 @@
  * every level of the machine, whole and in three parts, by what this compiler ("gcc -O1") makes of
  * it. How many programs C has not all that they need for is printed.
  *
+ * --record FILE: what the reference gives, for machines that cannot run it (reference/record.h).
+ *
  * --level best: the machine's. Without --level and --pretend every CPU level of this machine and
  * poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
 #include "generate.h"
 #include "reduce.h"
+#include "reference/record.h"
 #include "support/c_build.h"
 #include "support/c_vectors.h"
 #include "support/shim_driver.h"
@@ -54,6 +57,7 @@ typedef struct options {
     waiting unit[MOST_UNIT]; /* programs of the text that is compiled next */
     uint32_t unit_count;
     uint64_t built, not_built, units;
+    FILE *record;      /* not NULL: cases go here and nothing else runs */
     uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
     int target_count;
@@ -219,6 +223,15 @@ static void compare_built(options *o, uint64_t seed, hg_program *program, const 
     if (++o->unit_count == MOST_UNIT) end_unit(o);
 }
 
+static void record(options *o, uint64_t seed, const run_case *c, const run_case *expected,
+                   const run_result *er) {
+    char command[160];
+    if (flags_of(o, seed) & GENERATE_RACY) return; /* it has no one result */
+    reproduce(o, NULL, seed, command, sizeof command);
+    record_run(o->record, command, c, expected, er);
+    test_passed++;
+}
+
 /* The reference once, then every target. */
 static void compare(options *o, uint64_t seed, run_case *c, hg_program *program) {
     run_case expected = {0};
@@ -230,6 +243,8 @@ static void compare(options *o, uint64_t seed, run_case *c, hg_program *program)
         refused(o, seed, "reference", er.message);
     else if (o->reference_only)
         check_order(o, seed, c, program, &expected, &er);
+    else if (o->record)
+        record(o, seed, c, &expected, &er);
     else if (o->build)
         compare_built(o, seed, program, c, &expected, &er);
     for (int i = 0; i < o->target_count && er.outcome != RUN_ERROR; i++) {
@@ -292,6 +307,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->reference_only = true;
         else if (strcmp(argv[i], "--count") == 0)
             o->count = strtoull(value, NULL, 0), i++;
+        else if (strcmp(argv[i], "--record") == 0)
+            o->record = record_open(value), i++;
         else if (strcmp(argv[i], "--seed") == 0)
             o->seed = strtoull(value, NULL, 0), o->one = true, i++;
         else if (strcmp(argv[i], "--backend") == 0)
@@ -328,7 +345,7 @@ int main(int argc, char **argv) {
     signal(SIGSEGV, crashed);
     signal(SIGFPE, crashed);
     signal(SIGILL, crashed);
-    if (!o.reference_only && !o.build) {
+    if (!o.reference_only && !o.build && !o.record) {
         if (o.level || o.pretend || o.vectors || strcmp(o.backend, "cpu") != 0) {
             add_target(&o, o.level ? o.level : "", o.pretend ? o.pretend : "", !o.if_available);
             if (!o.target_count && o.if_available) {
@@ -345,6 +362,7 @@ int main(int argc, char **argv) {
     }
     for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);
     if (o.vectors) test_failed += c_vectors_end();
+    if (o.record && !record_close(o.record)) test_failed++;
     end_unit(&o);
     if (o.build)
         printf("built: %" PRIu64 " programs in %" PRIu64 " texts, not built: %" PRIu64 "\n",

@@ -52,7 +52,7 @@ export const checks = {
   },
 
   async 'devices and backends'(hg) {
-    same(hg.backends(), ['wasm']);
+    same(hg.backends(), hg.webgpu.there ? ['wasm', 'webgpu'] : ['wasm']);
     const wasm = hg.devices().find((one) => one.backend === 'wasm');
     same([wasm.available, wasm.exact], [true, true]);
     contains(hg.devices().find((one) => one.backend === 'metal').reason, 'Metal');

@@ -4,10 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** For startChromium: WebGPU over SwiftShader, which the browser has with it. */
+export const WEBGPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--enable-features=Vulkan', '--ignore-gpu-blocklist'];
+
 /** Starts it: { process, end() }. pipe: it is driven through file descriptors 3 and 4. */
 export async function startChromium(address, { pipe = false, more = [] } = {}) {
   const profile = await mkdtemp(join(tmpdir(), 'hologram-chromium-'));
-  const browser = spawn(process.env.CHROMIUM ?? 'chromium', ['--headless', '--no-sandbox', '--disable-quic', '--disable-gpu', '--no-first-run',
+  const browser = spawn(process.env.CHROMIUM ?? 'chromium', ['--headless', '--no-sandbox', '--disable-quic', ...(more.some((one) => WEBGPU.includes(one)) ? [] : ['--disable-gpu']), '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps', `--user-data-dir=${profile}`,
     ...(pipe ? ['--remote-debugging-pipe'] : []), ...more, address], { stdio: ['ignore', 'ignore', 'ignore', ...(pipe ? ['pipe', 'pipe'] : [])] });
   return {

@@ -135,7 +135,7 @@ await check('hologram.d.ts declares what there is', async () => {
     expect(declared.size > 3, `${name} is not declared`);
     for (const member of declared) expect(member in object, `${name} has no ${member}`);
     const known = ['constructor', 'core', 'token', 'address', 'hg', 'callbacks', 'answer', 'answered', 'handle', 'writeBytes', 'executable', 'bufferHandle', 'backend',
-      'compile', 'setValues', 'bound', 'printed'];
+      'compile', 'setValues', 'bound', 'printed', 'executor', 'queue', 'follow', 'settled', 'start', 'runForResults', 'note', 'enter', 'left', 'use'];
     for (let kind = Object.getPrototypeOf(object); kind !== Object.prototype; kind = Object.getPrototypeOf(kind))
       for (const member of Object.getOwnPropertyNames(kind))
         expect(declared.has(member) || known.includes(member), `${name}.${member} is not declared`);
@@ -156,6 +156,18 @@ await check('what is bound keeps its program or graph', async () => {
     expect(one.results().y[0] === 7, one.results().y);
     one.dispose();
   }
+});
+
+await check('a host without WebGPU', async () => {
+  const message = 'WebGPU not supported in this browser';
+  const listed = hg.devices().find((one) => one.backend === 'webgpu');
+  expect(!listed.available && listed.reason === message, listed.reason);
+  for (const call of [() => hg.open('webgpu'), () => hg.run('.atlas 1\n.program p\n.param y buffer u32 out [1]\n.lanes 1\n    y[0] = 1\n', {}, { backend: 'wgpu' }),
+    async () => (await import('hologram/webgpu')).load(), async () => (await import('hologram/webgpu')).run_in_browser()]) {
+    const said = await failure(call);
+    expect(said.includes(message), `${call}: ${said}`);
+  }
+  expect(await hologram.run_in_browser() === 'Computation complete', 'run_in_browser');
 });
 
 await check('the module starts in a worker', async () => {

@@ -47,6 +47,19 @@ await part('conformance', async () => {
   const cases = await fetch('cases.bin');
   return cases.ok ? replay(hg, new Uint8Array(await cases.arrayBuffer())) : { passed: 0 };
 });
+const long = new URLSearchParams(location.search).has('long');
+if (hg.webgpu.there) {
+  const webgpu = await import('./webgpu.mjs');
+  await part('webgpu', () => webgpu.run(hg));
+  for (const file of ['cases.bin', 'random.bin'])
+    await part(`webgpu, ${file}`, async () => {
+      const { replay } = await import('./replay.mjs');
+      return replay(hg, new Uint8Array(await (await fetch(file)).arrayBuffer()), { name: 'webgpu', every: long ? 1 : 20 });
+    });
+  if (long) await part('webgpu, 1,000 launches', () => webgpu.launches(hg));
+} else {
+  await told({ part: 'webgpu', passed: 0, failed: 0, skipped: 1, ms: 0, messages: ['skipped: the browser has no WebGPU over SwiftShader'] });
+}
 await part('worker', () => new Promise((go, stop) => {
   const worker = new Worker('worker.mjs', { type: 'module' });
   worker.onmessage = ({ data }) => go(data);

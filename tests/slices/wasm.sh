@@ -25,6 +25,7 @@ part='--part 2/9'
 # shellcheck disable=SC2086
 tally "$HG_BUILD_DIR/tests/cts" --quick $part --record "$site/node.bin"
 tally "$HG_BUILD_DIR/tests/cts" --quick --part 7/60 --record "$site/cases.bin"
+tally "$HG_BUILD_DIR/tests/differential" --short --seed 11 --count 100 --record "$site/random.bin"
 tally node "$site/node.mjs" "$site/node.bin"
 if command -v chromium >/dev/null 2>&1; then
     tally node "$site/browser.mjs" "$site"

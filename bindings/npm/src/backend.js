@@ -1,28 +1,112 @@
 // Backends and their buffers. Must not know: programs.
 import { HologramError, expectText, layout, values } from './core.js';
 import { Handle, makeToken, watch } from './handles.js';
-import { backendName } from './names.js';
+import { backendName, isDevice } from './names.js';
+import { Queue } from './queue.js';
 import { fromBytes, toBytes, typeOf, typeOfArray } from './types.js';
+
+/** Calls body with a hg_config. */
+function configured(core, native, settings, body) {
+  expectText(native, 'backend');
+  return core.scope((scope) => {
+    const config = scope.zeros(layout('hg_config').size);
+    core.try('hg_config_init', config, layout('hg_config').size);
+    for (const [field, value] of Object.entries({ ...settings, backend: native }))
+      scope.set('hg_config', config, field, value);
+    return body(config, scope);
+  });
+}
 
 /** A device with its memory. */
 export class Backend extends Handle {
-  constructor(hg, native, settings) {
-    const { core } = hg;
-    expectText(native, 'backend');
-    const address = core.scope((scope) => {
-      const config = scope.zeros(layout('hg_config').size);
-      core.try('hg_config_init', config, layout('hg_config').size);
-      for (const [field, value] of Object.entries({ ...settings, backend: native }))
-        scope.set('hg_config', config, field, value);
-      return core.made('hg_executor_create_from_config', config);
-    });
-    super(core, address, 'hg_executor_destroy', [hg.token]);
+  #queue = null;
+  #work = 0;
+  #closing = false;
+
+  /** address: of a hg_executor, or of a hg_backend where nothing can be waited for. */
+  constructor(hg, address, free, waits) {
+    super(hg.core, address, free, [hg.token]);
     this.hg = hg;
+    this.waits = waits;
+    this.stuck = false; // with work that nobody wants any more
   }
 
-  /** The hg_backend; this.address is the hg_executor. */
+  /** Work begins that cannot be waited for: until left() nothing that it uses may be destroyed. */
+  enter() {
+    this.#work++;
+  }
+
+  left() {
+    if (--this.#work === 0 && this.#closing) super.dispose();
+  }
+
+  /** Itself, unless it was disposed. */
+  use() {
+    if (this.disposed) throw new HologramError('this Backend was disposed');
+    return this;
+  }
+
+  get disposed() {
+    return this.#closing || super.disposed;
+  }
+
+  dispose() {
+    if (this.#work) this.#closing = true; // when it is over
+    else super.dispose();
+  }
+
+  static create(hg, native, settings) {
+    if (isDevice(native))
+      throw new HologramError(`${native} opens while the page goes on, and this call cannot wait: await hg.open('${native}') gives a Backend, and run() opens it by itself`,
+        { status: 'HG_ERROR_WOULD_BLOCK' });
+    return new Backend(hg, configured(hg.core, native, settings, (config) => hg.core.made('hg_executor_create_from_config', config)), 'hg_executor_destroy', true);
+  }
+
+  /** Opens one whose device is asked for; device: a GPUDevice of the page, which stays open. */
+  static async open(hg, native, settings, device) {
+    if (!isDevice(native)) return Backend.create(hg, native, settings);
+    const { core, webgpu } = hg;
+    const host = device && webgpu.adopt(device);
+    const free = (_, address) => {
+      core.call('hg_backend_destroy', address);
+      if (host) webgpu.forget(host);
+    };
+    const opening = makeToken(core, configured(core, native, settings, (config, scope) => (host
+      ? core.made('hg_backend_open_with', config, scope.structure('hg_host_device', { context: host.instance, device: host.device }))
+      : core.made('hg_backend_open_start', config))), 'hg_opening_destroy', [hg.token]);
+    let made = 0;
+    try {
+      while (!made) {
+        if (!opening.address) throw new HologramError('the library was closed before the backend was open');
+        made = core.scope((scope) => {
+          const out = scope.zeros(8);
+          core.try('hg_opening_poll', opening.address, out, out + 4);
+          return core.view.getUint32(out + 4, true);
+        });
+        if (!made) await rest(hg);
+      }
+    } finally {
+      opening.release();
+      if (!made && host) webgpu.forget(host);
+    }
+    return new Backend(hg, made, free, false);
+  }
+
+  /** The hg_backend. */
   get backend() {
-    return this.core.call('hg_executor_backend', this.address);
+    return this.waits ? this.core.call('hg_executor_backend', this.address) : this.address;
+  }
+
+  /** The hg_executor, of which tensors are. */
+  get executor() {
+    if (!this.waits)
+      throw new HologramError(`tensors are on wasm: what is done with them on ${this.name} would have to be waited for`, { status: 'HG_ERROR_WOULD_BLOCK' });
+    return this.address;
+  }
+
+  /** For copies of Buffers, where they cannot be waited for. */
+  get queue() {
+    return (this.#queue ??= new Queue(this));
   }
 
   get name() {
@@ -68,6 +152,8 @@ export class Backend extends Handle {
 
 /** Elements in memory of a device. */
 export class Buffer {
+  #written = null; // what is on its way, where it cannot be waited for
+
   constructor(backend, type, length) {
     const { core } = backend;
     if (!Number.isSafeInteger(length) || length < 0) throw new HologramError(`a buffer of ${type.name}: a number of elements is expected, not ${length}`);
@@ -106,6 +192,7 @@ export class Buffer {
       throw new HologramError(`a buffer of ${this.length} ${this.type} takes ${this.byteLength} bytes, not ${bytes.length}`);
     const at = this.#place();
     if (at) this.core.bytes.set(bytes, at);
+    else if (!this.backend.waits) this.follow(this.backend.queue.write(this, bytes));
     else this.core.scope((scope) => this.core.try('hg_buffer_write', this.backend.backend, this.handle, 0, scope.bytes(bytes), bytes.length));
   }
 
@@ -114,9 +201,37 @@ export class Buffer {
     this.writeBytes(this.core.stable(toBytes(typeOf(this.type), data, 'write')));
   }
 
+  /** What follows must come behind a write. */
+  follow(written) {
+    const all = this.#written ? Promise.all([this.#written, written]) : written;
+    this.#written = all;
+    const over = () => { if (this.#written === all) this.#written = null; };
+    all.then(over, () => {}); // who reads or runs next is told of an error
+  }
+
+  /** All writes are over. */
+  async settled() {
+    const written = this.#written;
+    try {
+      await written;
+    } finally {
+      if (this.#written === written) this.#written = null;
+    }
+  }
+
+  /** A promise of a copy of all elements, on every backend. */
+  async readAsync() {
+    if (this.backend.waits) return this.read();
+    await this.settled();
+    const [elements] = await this.backend.queue.read([this]);
+    return elements;
+  }
+
   /** A copy of all elements. */
   read() {
     const { core, byteLength } = this;
+    if (!this.backend.waits)
+      throw new HologramError(`a buffer on ${this.backend.name} cannot be read without waiting: await readAsync()`, { status: 'HG_ERROR_WOULD_BLOCK' });
     const type = typeOf(this.type);
     const at = this.#place();
     if (at) return fromBytes(type, core.bytes.subarray(at, at + byteLength));
@@ -151,6 +266,13 @@ const turn = typeof setImmediate === 'function' ? () => new Promise((go) => setI
     port2.postMessage(0);
   });
 
+const LOOK_MS = 20;
+
+/** Until something may have changed: an answer of the browser, or the next turn. */
+function rest(hg) {
+  return hg.webgpu.busy ? hg.webgpu.next(LOOK_MS) : turn();
+}
+
 /** Before work that a signal may end: what aborts it in this turn of the loop is seen before it begins. */
 export async function mayBegin(signal) {
   if (!signal) return;
@@ -158,8 +280,8 @@ export async function mayBegin(signal) {
   signal.throwIfAborted();
 }
 
-/** Waits for an event and frees it. signal: an AbortSignal that ends its work. */
-export async function finish(backend, event, signal) {
+/** Waits for an event and frees it. signal: an AbortSignal that ends its work; left() is told when it does. */
+export async function finish(backend, event, signal, left = () => {}) {
   const { core } = backend;
   const token = makeToken(core, event, 'hg_event_destroy', [backend.token]);
   let cancelled = false;
@@ -181,9 +303,10 @@ export async function finish(backend, event, signal) {
       if (signal?.aborted && !cancelled) {
         cancelled = true;
         core.call('hg_event_cancel', event);
+        left();
       }
       backend.progress();
-      await turn();
+      await (backend.waits ? turn() : rest(backend.hg));
     }
   } finally {
     token.release();

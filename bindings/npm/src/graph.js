@@ -1,10 +1,9 @@
 // Array graphs: bound to arrays by the names of their inputs and outputs. Must not know: programs' parameters.
-import { finish, mayBegin } from './backend.js';
 import { HologramError, expectInteger, expectText, kindOf, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { count, solve } from './extents.js';
-import { makeToken } from './handles.js';
 import { Program } from './program.js';
+import { Queue } from './queue.js';
 import { Bound, Runnable, arrayOf } from './runnable.js';
 import { TYPES, typeOf, typeOfArray } from './types.js';
 
@@ -93,6 +92,7 @@ export class Graph extends Runnable {
   }
 
   bound(executable, held) {
+    held.queue ??= new Queue(held.backend);
     return new GraphBinding(this, executable, held, this.core.made('hg_graph_bind', executable.address, held.address));
   }
 }
@@ -107,14 +107,7 @@ class GraphBinding extends Bound {
     this.core.try('hg_graph_binding_launch', this.address);
   }
 
-  async run({ signal } = {}) {
-    await mayBegin(signal);
-    const { core, backend } = this;
-    const queue = makeToken(core, core.made('hg_queue_create', backend.backend, 0), 'hg_queue_destroy', [backend.token]);
-    try {
-      await finish(backend, core.made('hg_graph_binding_submit', this.address, queue.address, 0, 0), signal);
-    } finally {
-      queue.release();
-    }
+  start() {
+    return this.core.made('hg_graph_binding_submit', this.address, this.queue.address, 0, 0);
   }
 }

@@ -4,7 +4,7 @@ import { Circuit } from './circuit.js';
 import { HologramError, expectText, values } from './core.js';
 import { Graph } from './graph.js';
 import { DISPOSE, rootToken } from './handles.js';
-import { backendName, nativeName } from './names.js';
+import { backendName, isDevice, nativeName } from './names.js';
 import { Program } from './program.js';
 import { Tensor, makeOperations } from './tensor.js';
 import { TYPES, toNumbers, typeOf } from './types.js';
@@ -14,12 +14,15 @@ const KEPT = 32; // sources that run() remembers
 export class Hologram {
   #root;
   #backends = new Map();
+  #opening = new Map(); // names of backends that open → their promises
+  #left = [];
   #sources = new Map();
   #closed;
 
   /** Made by load(). */
-  constructor(core, module, callbacks, closed) {
+  constructor(core, module, callbacks, webgpu, closed) {
     this.core = core;
+    this.webgpu = webgpu;
     this.module = module;
     this.callbacks = callbacks;
     this.#root = rootToken(core);
@@ -72,31 +75,90 @@ export class Hologram {
       core.try('hg_devices_list', list, size, most, count);
       return Array.from({ length: Math.min(most, core.view.getUint32(count, true)) }, (_, i) => {
         const info = core.read('hg_device_info', list + i * size);
-        return { ...info, backend: backendName(info.backend) };
+        const name = backendName(info.backend);
+        const { exact, capabilities } = this.#kept(name)?.describe() ?? info; // as its numbers were found when it was opened
+        return { ...info, exact, capabilities, backend: name };
       });
     });
   }
 
   /** Names of backends that can be opened here, the best first. */
   backends() {
-    return [...new Set(this.devices().filter((one) => one.available && one.backend !== 'null').map((one) => one.backend))];
+    const found = this.devices().filter((one) => one.available && one.backend !== 'null').map((one) => one.backend);
+    return this.#hasDevice() ? [...new Set(['webgpu', ...found])] : [...new Set(found)];
   }
 
-  /** Opens a backend of its own: "wasm", "auto". settings: fields of hg_config, { timeout_ms: 5000, deterministic: true }. */
+  /** A device that is no software: quicker than WebAssembly, where work is large. */
+  #hasDevice() {
+    return this.devices().some((one) => one.backend === 'webgpu' && one.available && !one.software);
+  }
+
+  /**
+   * Opens a backend of its own: "wasm", "webgpu", "auto". settings: fields of hg_config, { timeout_ms: 5000, deterministic: true }, and
+   * for webgpu device: a GPUDevice of the page, which stays open.
+   */
   async open(name = 'auto', settings = {}) {
-    return new Backend(this, nativeName(expectText(name, 'backend')), settings);
+    const { device = null, ...config } = settings;
+    expectText(name, 'backend');
+    if (name === 'auto') return this.#openAuto((native) => Backend.open(this, native, config, device));
+    if (device && !isDevice(nativeName(name))) throw new HologramError(`open: device is for webgpu, not for ${name}`);
+    return Backend.open(this, nativeName(name), config, device);
   }
 
-  /** The one of that name that run() uses; a Backend is itself. */
-  backend(name = 'auto') {
-    if (name instanceof Backend) return name;
-    expectText(name, 'backend');
-    let found = this.#backends.get(name);
-    if (!found || found.disposed) {
-      found = name === 'auto' ? this.backend(this.backends()[0] ?? 'wasm') : new Backend(this, nativeName(name), {});
-      this.#backends.set(name, found);
+  /** WebGPU where it has a device whose numbers are right, else WebAssembly. */
+  async #openAuto(open) {
+    if (!this.#hasDevice()) return open('cpu');
+    try {
+      const found = await open('webgpu');
+      if (found.describe().exact) return found;
+      if (found !== this.#kept('webgpu')) found.dispose();
+    } catch (error) {
+      if (error.status !== 'HG_ERROR_BACKEND_UNAVAILABLE' && error.status !== 'HG_ERROR_EXECUTION_FAILED') throw error;
     }
+    return open('cpu');
+  }
+
+  /** One that is open, of those that run() uses. */
+  #kept(name) {
+    const found = this.#backends.get(name);
+    return found && !found.disposed ? found : null;
+  }
+
+  /**
+   * The one of that name that run() uses; a Backend is itself. This call cannot wait: webgpu is given once run() or opened() has opened
+   * it, and auto is wasm.
+   */
+  backend(name = 'auto') {
+    if (name instanceof Backend) return name.use();
+    const known = backendName(nativeName(expectText(name, 'backend') === 'auto' ? 'wasm' : name));
+    const found = this.#kept(known) ?? Backend.create(this, nativeName(known), {});
+    this.#backends.set(known, found);
     return found;
+  }
+
+  /** A promise of the same: webgpu is opened, and auto is the best. */
+  async opened(name = 'auto') {
+    if (name instanceof Backend) return name.use();
+    if (expectText(name, 'backend') === 'auto') return this.#openAuto((native) => this.opened(native));
+    const native = nativeName(name);
+    const known = backendName(native);
+    if (!isDevice(native)) return this.backend(known);
+    if (this.#kept(known)) return this.#kept(known);
+    let opening = this.#opening.get(known);
+    if (!opening) {
+      opening = Backend.open(this, native, {}, null).finally(() => this.#opening.delete(known));
+      this.#opening.set(known, opening);
+    }
+    const found = await opening;
+    this.#backends.set(known, found);
+    return found;
+  }
+
+  /** A run has failed: of a device that is gone, or is left alone with its work, the next one opens another. */
+  note(error, backend) {
+    if (this.#kept(backend.name) !== backend || !(backend.stuck || error.status === 'HG_ERROR_BACKEND_UNAVAILABLE')) return;
+    this.#backends.delete(backend.name);
+    this.#left.push(backend); // close() ends it: to be destroyed a device may have to wait for its work
   }
 
   // ---- front ends ----
@@ -171,7 +233,9 @@ export class Hologram {
 
   /** Frees everything: programs, backends, buffers. The next load() begins anew. */
   close() {
+    if (this.webgpu.busy) this.core.dead = 'the library was closed'; // what a device works on cannot be freed
     this.#root.release();
+    this.webgpu.end();
     this.#backends.clear();
     this.#sources.clear();
     this.#closed();

@@ -3,6 +3,7 @@
 import { Core, HologramError, bytesOf } from './core.js';
 import { Hologram } from './hologram.js';
 import { version } from './interface.js';
+import { WebGPU } from './webgpu.js';
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6D];
 
@@ -92,6 +93,28 @@ export async function fetchBytes(url, { signal, progress }) {
   return readResponse(url, response, { signal, progress });
 }
 
+/** load() of the export /webgpu: it fails where there is none. */
+export function needWebGPU(load) {
+  return async (options) => {
+    const hg = await load(options);
+    if (!hg.webgpu.there) throw new HologramError(hg.webgpu.reason, { status: 'HG_ERROR_BACKEND_UNAVAILABLE' });
+    return hg;
+  };
+}
+
+const DOUBLE = '.atlas 1\n.program double\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global] + x[global]\n';
+
+/** run_in_browser() of a package's export: loads, computes something, and gives "Computation complete". */
+export function makeRunInBrowser(load, backend) {
+  return async function run_in_browser(options) {
+    const hg = await load(options);
+    const x = Float32Array.from({ length: 256 }, (_, i) => i);
+    const { y } = await hg.run(DOUBLE, { x }, { backend });
+    if (!y.every((one, i) => one === 2 * i)) throw new HologramError(`${backend} computes ${y}`, { status: 'HG_ERROR_INTERNAL' });
+    return 'Computation complete';
+  };
+}
+
 /** load() of a host. read(url, options) gives the bytes of an address; here: where hologram.wasm is unless somebody says otherwise. */
 export function makeLoad(here, read) {
   let first = null; // what is loaded or loads: its promise, and how many calls wait that may be aborted
@@ -113,20 +136,22 @@ export function makeLoad(here, read) {
 
   async function begin(options) {
     options.signal?.throwIfAborted();
-    const module = await moduleOf(options);
+    const webgpu = new WebGPU(options.gpu === undefined ? globalThis.navigator?.gpu : options.gpu);
+    const [module] = await Promise.all([moduleOf(options), webgpu.ask()]);
     options.signal?.throwIfAborted();
     const callbacks = {};
     const host = Object.fromEntries(['event_done', 'resolve', 'graph_program'].map((name) => [name, (...args) => callbacks[name](...args)]));
     let exports;
     try {
-      ({ exports } = await WebAssembly.instantiate(module, { host: { clock_ms: () => performance.now(), ...host } }));
+      ({ exports } = await WebAssembly.instantiate(module, { host: { clock_ms: () => performance.now(), ...host }, webgpu: webgpu.imports() }));
     } catch (error) {
       throw failed(`hologram.wasm cannot be started (${error.message}): it must be the one of version ${version}`, error);
     }
     const core = new Core(exports);
+    webgpu.attach(core);
     const found = core.call('hg_version_text');
     if (!found.startsWith(version)) throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
-    return new Hologram(core, module, callbacks, () => { first = null; });
+    return new Hologram(core, module, callbacks, webgpu, () => { first = null; });
   }
 
   /** Loading itself ends when all who wait for it have aborted. */

@@ -5,5 +5,10 @@ export function backendName(native) {
 }
 
 export function nativeName(name) {
-  return name === 'wasm' ? 'cpu' : name;
+  return name === 'wasm' ? 'cpu' : name === 'wgpu' ? 'webgpu' : name;
+}
+
+/** Whether its device works while the page goes on, and cannot be waited for. */
+export function isDevice(native) {
+  return native === 'webgpu';
 }

@@ -1,7 +1,7 @@
 // The package in Node: files are read, all else is fetched.
 import { readFile } from 'node:fs/promises';
 import { HologramError } from './core.js';
-import { fetchBytes, makeLoad } from './load.js';
+import { fetchBytes, makeLoad, makeRunInBrowser } from './load.js';
 
 export { HologramError } from './core.js';
 export { version } from './interface.js';
@@ -22,4 +22,6 @@ async function read(url, options) {
 
 /** Loads the library; a second call gives the first's. */
 export const load = makeLoad(new URL('./hologram.wasm', import.meta.url), read);
+/** Computes something; gives "Computation complete". */
+export const run_in_browser = makeRunInBrowser(load, 'auto');
 export default { load };

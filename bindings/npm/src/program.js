@@ -1,5 +1,4 @@
 // Programs, what they are bound to, and running them. Must not know: how elements look in JavaScript (types.js).
-import { finish, mayBegin } from './backend.js';
 import { HologramError, bytesOf, expectInteger, expectText, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { count, solve } from './extents.js';
@@ -234,8 +233,7 @@ class Binding extends Bound {
     this.core.try('hg_binding_launch', this.address);
   }
 
-  async run({ signal } = {}) {
-    await mayBegin(signal);
-    await finish(this.backend, this.core.made('hg_binding_start', this.address, 0), signal);
+  start() {
+    return this.queue ? this.queue.launch(this.address) : this.core.made('hg_binding_start', this.address, 0);
   }
 }

@@ -1,7 +1,8 @@
 // What programs and graphs share: they are compiled for a backend, bound to arrays, and run. Must not know: what their parameters are.
-import { Buffer } from './backend.js';
+import { Buffer, finish, mayBegin } from './backend.js';
 import { HologramError, expectOptions, kindOf } from './core.js';
-import { Handle, makeToken } from './handles.js';
+import { Handle, makeToken, watch } from './handles.js';
+import { Queue } from './queue.js';
 import { Tensor } from './tensor.js';
 import { storeElement, toBytes } from './types.js';
 
@@ -14,6 +15,7 @@ class Values {
     if (!this.address) throw new HologramError('out of memory', { status: 'HG_ERROR_OUT_OF_MEMORY' });
     this.buffers = new Map(); // name → Buffer or Tensor: alive as long as they are bound
     this.own = [];
+    this.queue = backend.waits ? null : new Queue(backend); // of the copies and launches of a device
   }
 
   scalar(name, type, value) {
@@ -34,7 +36,8 @@ class Values {
     if (!(data instanceof Buffer) && !(data instanceof Tensor)) {
       const bytes = this.core.stable(toBytes(type, data, name));
       buffer = this.zeros(type, bytes.length / type.bytes);
-      buffer.writeBytes(bytes);
+      if (this.queue) buffer.follow(this.queue.write(buffer, bytes));
+      else buffer.writeBytes(bytes);
     } else if (buffer.type !== type.name) {
       throw new HologramError(`${name}: a ${kindOf(buffer)} of ${type.name} is expected, not of ${buffer.type}`);
     } else if (buffer.backend !== this.backend) {
@@ -62,6 +65,7 @@ class Values {
 
   dispose() {
     if (!this.core.dead) this.freeParams();
+    this.queue?.release();
     for (const buffer of this.own) buffer.dispose();
   }
 }
@@ -130,10 +134,14 @@ export class Runnable extends Handle {
     options.signal?.throwIfAborted();
     this.busy++;
     let binding = null;
+    let backend = null;
     try {
-      binding = this.bind(given, options);
-      await binding.run(options);
-      return binding.results();
+      backend = await this.hg.opened(options.backend);
+      binding = this.bind(given, { ...options, backend });
+      return await binding.runForResults(options);
+    } catch (error) {
+      if (backend) this.hg.note(error, backend);
+      throw error;
     } finally {
       this.busy--;
       binding?.dispose();
@@ -142,24 +150,67 @@ export class Runnable extends Handle {
 }
 
 /**
- * A program or a graph with its arrays. Its own are launch(), which runs it and waits, for workers and Node, and run({ signal }), whose
- * promise is fulfilled when it is over; the signal ends it where the device can.
+ * A program or a graph with its arrays. Its own are launch(), which runs it and waits, for workers and Node, and start(), which gives the
+ * event of a launch.
  */
 export class Bound extends Handle {
   /** source: the program or graph, which lives as long: with it go its executables. written: names of the arrays that it writes. */
   constructor(source, held, address, free, executable, written) {
     super(held.core, address, free, [executable]);
-    Object.assign(this, { source, backend: held.backend, buffers: held.buffers, own: held.own, written });
+    if (held.queue) watch(this, held.queue.token);
+    Object.assign(this, { source, backend: held.backend, queue: held.queue, buffers: held.buffers, own: held.own, written });
+  }
+
+  /** Runs it. The promise is fulfilled when it is over; the signal ends it where the device can. */
+  async run({ signal } = {}) {
+    await mayBegin(signal);
+    if (!this.backend.waits) await this.#settled();
+    const event = this.start();
+    await (this.queue ? this.queue.over(event, signal) : finish(this.backend, event, signal));
+  }
+
+  /** Runs it, and gives what it wrote. */
+  async runForResults(options) {
+    if (this.backend.waits) {
+      await this.run(options);
+      return this.results();
+    }
+    await mayBegin(options.signal);
+    await this.#settled();
+    const event = this.start();
+    const results = this.#read([event]); // asked for at once: one way to the device less
+    results.catch(() => {});
+    await this.queue.over(event, options.signal);
+    return results;
+  }
+
+  async #settled() {
+    for (const buffer of this.buffers.values()) if (buffer instanceof Buffer) await buffer.settled();
+  }
+
+  async #read(waits) {
+    const found = this.#results();
+    const elements = await this.queue.read(found.map(([, buffer]) => buffer), waits);
+    return Object.fromEntries(found.map(([name], i) => [name, elements[i]]));
+  }
+
+  #results() {
+    return this.written.map((name) => [name, this.buffers.get(name)]).filter(([, buffer]) => buffer instanceof Buffer);
+  }
+
+  /** A promise of the results, on every backend. */
+  async resultsAsync() {
+    return this.backend.waits ? this.results() : this.#read([]);
   }
 
   /** Copies of the arrays that it writes, but not of Tensors. */
   results() {
-    const found = this.written.map((name) => [name, this.buffers.get(name)]).filter(([, buffer]) => buffer instanceof Buffer);
-    return Object.fromEntries(found.map(([name, buffer]) => [name, buffer.read()]));
+    return Object.fromEntries(this.#results().map(([name, buffer]) => [name, buffer.read()]));
   }
 
   dispose() {
     super.dispose();
+    this.queue?.release();
     for (const buffer of this.own) buffer.dispose();
   }
 }

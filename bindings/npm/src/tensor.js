@@ -52,7 +52,7 @@ export class Tensor extends Handle {
     if (!Number.isInteger(count)) throw new HologramError(`tensor: pairs of numbers are expected for ${element.name}, not ${count * element.each} numbers`);
     const extents = shape ?? found ?? [count];
     return core.scope((scope) => {
-      const made = core.made('hg_tensor_from_host', device.address, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length);
+      const made = core.made('hg_tensor_from_host', device.executor, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length);
       return new Tensor(hg, made, device);
     });
   }
@@ -161,7 +161,7 @@ export function makeOperations(hg) {
           axes: axes ? scope.array('i64', axes) : 0, axis_count: axes?.length ?? 0, sizes: sizes ? scope.array('u64', sizes) : 0,
           size_count: sizes?.length ?? 0, numbers });
         const out = scope.zeros(4 * results);
-        core.try('hg_ops_call', backend.address, values[`HG_OPS_${name.toUpperCase()}`], scope.array('ptr', args.map((one) => one.address)),
+        core.try('hg_ops_call', backend.executor, values[`HG_OPS_${name.toUpperCase()}`], scope.array('ptr', args.map((one) => one.address)),
           args.length, at, out, results);
         const made = Array.from({ length: results }, (_, i) => new Tensor(hg, core.view.getUint32(out + 4 * i, true), backend));
         return results === 1 ? made[0] : made;

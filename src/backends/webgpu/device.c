@@ -74,7 +74,7 @@ static bool list(char reason[256]) {
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
     request_adapter(instance, on_listed, &asked);
-    while (!asked.done) wg.InstanceProcessEvents(instance);
+    while (!asked.done) wg.InstanceProcessEvents(instance); /* a page has asked already */
     bool found = asked.adapter != NULL;
     if (asked.adapter) {
         (void)wg.AdapterGetInfo(asked.adapter, &info);
@@ -111,7 +111,7 @@ uint32_t wg_enumerate(hg_device_info *devices, uint32_t capacity, char reason[25
 static void fill_bindings(const WGPULimits *limits, hg_compiler_caps *compiler) {
     kir_device_target *target = &compiler->target;
     target->bind_arenas = target->whole_atomics = target->shown_uniform = true;
-    target->max_arenas = limits->storage_buffers >= 24 ? 8 : 2;
+    target->max_arenas = (uint32_t)least(8, limits->storage_buffers - 2);
     compiler->max_slots = KIR_BOUND_SLOTS;
     compiler->max_bindings = (uint32_t)least(limits->storage_buffers, WG_LAYOUTS - 1);
 }
@@ -172,6 +172,7 @@ static void on_device(uint32_t status, WGPUDevice device, WGPUStringView said, v
     (void)two;
     d->asked--;
     d->handle = device;
+    if (d->opening == WG_CLOSED) return;
     if (status != WGPU_STATUS_SUCCESS || !device) {
         wg_note(d, said);
         d->opening = WG_FAILED;
@@ -215,6 +216,7 @@ static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said
     (void)two;
     d->asked--;
     d->adapter = adapter;
+    if (d->opening == WG_CLOSED) return;
     if (status != WGPU_STATUS_SUCCESS || !adapter) {
         wg_note(d, said);
         d->opening = WG_FAILED;
@@ -262,6 +264,46 @@ hg_status wg_device_ready(hg_device *d, bool *ready) {
     return wg_kernel_ready(d->own.merge, ready);
 }
 
+/* ---- what is left of closed devices ---- */
+
+static hg_device *all_closed; /* of which callbacks are still to come; under the lock */
+
+static void release_handles(hg_device *d) {
+    if (d->queue) wg.QueueRelease(d->queue);
+    if (d->handle && !d->adopted) {
+        wg.DeviceDestroy(d->handle);
+        wg.DeviceRelease(d->handle);
+    }
+    if (d->adapter || d->adopted) wg.AdapterInfoFreeMembers(d->info);
+    if (d->adapter) wg.AdapterRelease(d->adapter);
+    d->queue = NULL;
+    d->handle = NULL;
+    d->adapter = NULL;
+    d->info = (WGPUAdapterInfo){0};
+}
+
+static void free_device(hg_device *d) {
+    wg_reads_free(d);
+    if (d->handle || d->adapter) release_handles(d); /* that came late */
+    hg_mutex_destroy(&d->said.lock);
+    hg_free(d);
+}
+
+/* Under the lock: frees closed devices whose callbacks have come. */
+static void sweep(void) {
+    for (hg_device **at = &all_closed; *at;) {
+        hg_device *d = *at;
+        if (d->asked) {
+            at = &d->closed;
+            continue;
+        }
+        *at = d->closed;
+        free_device(d);
+    }
+}
+
+/* ---- opening one ---- */
+
 static hg_status new_device(WGPUInstance instance, hg_device **device) {
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
@@ -285,12 +327,24 @@ hg_status wg_device_open(uint32_t index, const hg_driver_options *options, hg_de
     HG_TRY(new_device(wg_instance(), &d));
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
+    sweep();
     d->opening = WG_ASKS_ADAPTER;
     d->asked++;
     request_adapter(d->instance, on_adapter, d);
     hg_mutex_unlock(&wg_lock);
     *device = d;
     return HG_OK;
+}
+
+/* Of a host's device only a page can be told that it is lost. */
+static void tell_lost(hg_device *d) {
+#if defined(__wasm__)
+    WGPUDeviceLostCallbackInfo lost = {
+        .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_lost, .one = d};
+    wg.DeviceTellLost(d->handle, lost);
+#else
+    (void)d;
+#endif
 }
 
 hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) {
@@ -308,6 +362,7 @@ hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) 
     d->handle = host->device;
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
+    sweep();
     if (host->physical)
         (void)wg.AdapterGetInfo(host->physical, &d->info);
     else if (wg.DeviceGetAdapterInfo)
@@ -315,6 +370,7 @@ hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) 
     (void)wg.DeviceGetLimits(d->handle, &d->limits);
     d->limits.next = NULL;
     d->queue = wg.DeviceGetQueue(d->handle);
+    tell_lost(d);
     d->opening = WG_OPEN;
     hg_mutex_unlock(&wg_lock);
     *device = d;
@@ -331,10 +387,10 @@ static void release_layouts(hg_device *d) {
 }
 
 /* Callbacks that are still to come lead to the device: all of them come, with a word that they are
- * cancelled at the latest. Where they do not, its memory stays. */
+ * cancelled at the latest. Until they do, its memory stays. */
 static bool await_callbacks(hg_device *d) {
-    enum { MOST = 4000 };
-    for (uint32_t i = 0; i < MOST; i++) {
+    const uint32_t most = WG_WAITS ? 4000 : 1;
+    for (uint32_t i = 0; i < most; i++) {
         hg_mutex_lock(&wg_lock);
         wg.InstanceProcessEvents(d->instance);
         bool none = d->asked == 0;
@@ -351,6 +407,9 @@ void wg_device_close(hg_device *d) {
     wg_kernel_destroy(d->own.merge);
     if (d->own.scratch) wg_arena_free(d, d->own.scratch);
     if (d->own.nothing) wg_arena_free(d, d->own.nothing);
+    hg_mutex_lock(&wg_lock);
+    d->opening = WG_CLOSED;
+    hg_mutex_unlock(&wg_lock);
     bool quiet = await_callbacks(d);
     hg_mutex_lock(&wg_lock);
     if (d->own.records) {
@@ -360,17 +419,14 @@ void wg_device_close(hg_device *d) {
     hg_free(d->own.record_bytes);
     wg_reads_free(d);
     release_layouts(d);
-    if (d->queue) wg.QueueRelease(d->queue);
-    if (d->handle && !d->adopted) {
-        wg.DeviceDestroy(d->handle);
-        wg.DeviceRelease(d->handle);
-    }
-    if (d->adapter || d->adopted) wg.AdapterInfoFreeMembers(d->info);
-    if (d->adapter) wg.AdapterRelease(d->adapter);
+    release_handles(d);
     wg.InstanceProcessEvents(d->instance); /* that it was destroyed */
+    if (quiet) {
+        free_device(d);
+    } else {
+        d->closed = all_closed;
+        all_closed = d;
+    }
     hg_mutex_unlock(&wg_lock);
     *hg_error_record() = kept;
-    if (!quiet) return;
-    hg_mutex_destroy(&d->said.lock);
-    hg_free(d);
 }

@@ -1,6 +1,6 @@
 /* The WebGPU backend: kernels in device form as WGSL, run through the C interface of WebGPU, which
  * a library opened at run time has (Dawn, wgpu-native). The functions of symbols.def are the seam:
- * in a browser a part of the page is to stand for them. */
+ * in a browser a part of the page stands for them, and nothing can be waited for. */
 #include "backends/webgpu/webgpu_internal.h"
 
 static const hg_device_caps *device_caps(const hg_device *device) { return &device->caps; }
@@ -8,7 +8,7 @@ static void *device_native(hg_device *device) { return device->handle; } /* the 
 
 const hg_driver hg_driver_webgpu = {
     .name = "webgpu",
-    .vendor = &wg_vendor,
+    .vendor = WG_WAITS ? &wg_vendor : NULL,
     .enumerate = wg_enumerate,
     .device_open = wg_device_open,
     .device_adopt = wg_device_adopt,
@@ -25,8 +25,8 @@ const hg_driver hg_driver_webgpu = {
     .event_create = wg_event_create,
     .event_destroy = wg_event_destroy,
     .event_query = wg_event_query,
-    .event_wait = wg_event_wait,
-    .device_poll = wg_poll,
+    .event_wait = WG_WAITS ? wg_event_wait : NULL,
+    .device_poll = WG_WAITS ? wg_poll : NULL,
     .code_create = wg_code_create,
     .kernel_ready = wg_kernel_ready,
     .kernel_destroy = wg_kernel_destroy,

@@ -52,6 +52,16 @@ static void on_scope(uint32_t status, uint32_t type, WGPUStringView said, void *
     if (c->type != WGPU_ERROR_NONE) wg_say(said, c->text, WG_SAID);
 }
 
+static void on_late_scope(uint32_t status, uint32_t type, WGPUStringView said, void *one,
+                          void *two) {
+    hg_device *d = one;
+    (void)two;
+    d->asked--;
+    if (status != WGPU_STATUS_SUCCESS || type == WGPU_ERROR_NONE) return;
+    if (type == WGPU_ERROR_OUT_OF_MEMORY) hg_atomic_store(&d->full, 1, HG_RELEASE);
+    wg_note_error(d, said);
+}
+
 void wg_scope_begin(hg_device *d, uint32_t filter) { wg.DevicePushErrorScope(d->handle, filter); }
 
 uint32_t wg_scope_end(hg_device *d, char text[WG_SAID]) {
@@ -59,7 +69,13 @@ uint32_t wg_scope_end(hg_device *d, char text[WG_SAID]) {
     WGPUPopErrorScopeCallbackInfo info = {
         .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_scope, .one = &caught};
     text[0] = 0;
+    if (!WG_WAITS) {
+        info.callback = on_late_scope;
+        info.one = d;
+        d->asked++;
+    }
     (void)wg.DevicePopErrorScope(d->handle, info);
+    if (!WG_WAITS) return WGPU_ERROR_NONE;
     while (!caught.done) wg.InstanceProcessEvents(d->instance);
     return caught.type;
 }

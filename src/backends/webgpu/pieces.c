@@ -84,6 +84,12 @@ static bool lands_in(const wg_piece *piece, const uint8_t *host, uint64_t size) 
     return false;
 }
 
+void wg_abandon(hg_device *d, const hg_driver_queue *queue, uint64_t number) {
+    for (wg_piece *piece = d->work.first; piece; piece = piece->next)
+        for (wg_read *read = piece->reads; read; read = read->next)
+            if (piece->queue == queue && piece->number > number) read->host = NULL;
+}
+
 bool wg_awaits_host(const wg_recorder *r, const void *host, uint64_t size) {
     for (const wg_piece *piece = r->device->work.first; piece; piece = piece->next)
         if (lands_in(piece, host, size)) return true;
@@ -139,21 +145,29 @@ static void on_done(uint32_t status, WGPUStringView said, void *one, void *two) 
     came(piece);
 }
 
+#if defined(__wasm__)
+static bool take_bytes(wg_read *read) {
+    if (read->host)
+        wg.BufferReadMappedRange(read->buffer, (size_t)read->skip, read->host, (size_t)read->size);
+    return true;
+}
+#else
+static bool take_bytes(wg_read *read) {
+    const uint8_t *bytes = wg.BufferGetConstMappedRange(read->buffer, 0, (size_t)read->capacity);
+    if (bytes) memcpy(read->host, bytes + read->skip, (size_t)read->size);
+    return bytes != NULL;
+}
+#endif
+
 /* Who waited for a device that is lost has been told so, and may have freed the memory. */
 static void on_map(uint32_t status, WGPUStringView said, void *one, void *two) {
     wg_read *read = one;
     (void)two;
     bool lost = hg_atomic_load(&read->piece->device->lost, HG_ACQUIRE);
-    const uint8_t *bytes = status == WGPU_STATUS_SUCCESS && !lost
-                               ? wg.BufferGetConstMappedRange(read->buffer, 0,
-                                                              (size_t)read->capacity)
-                               : NULL;
-    if (bytes) {
-        memcpy(read->host, bytes + read->skip, (size_t)read->size);
+    if (status == WGPU_STATUS_SUCCESS && !lost && take_bytes(read))
         wg.BufferUnmap(read->buffer);
-    } else {
+    else
         wg_note_error(read->piece->device, said);
-    }
     came(read->piece);
 }
 
@@ -172,6 +186,7 @@ hg_status wg_open(wg_recorder *r) {
     r->piece = hg_calloc(1, sizeof *r->piece);
     if (!r->piece) return hg_fail_memory();
     r->piece->device = r->device;
+    r->piece->queue = r->queue;
     wg_scope_begin(r->device, WGPU_FILTER_VALIDATION);
     r->encoder = wg.DeviceCreateCommandEncoder(r->device->handle, NULL);
     return HG_OK;
@@ -241,6 +256,11 @@ void wg_drop(wg_recorder *r) {
 
 hg_status wg_drain_to(hg_device *d, uint64_t number) {
     for (uint32_t i = 0; hg_atomic_load(&d->work.done, HG_ACQUIRE) < number; i++) {
+        if (!WG_WAITS)
+            return hg_fail(HG_ERROR_WOULD_BLOCK,
+                           "webgpu: bytes that are read into memory of the host would have to be "
+                           "waited for before it is copied, which a page cannot: ask the event "
+                           "of the read first");
         wg.InstanceProcessEvents(d->instance);
         HG_TRY(wg_check_lost(d));
         if (hg_atomic_load(&d->work.done, HG_ACQUIRE) >= number) break;

@@ -17,7 +17,7 @@ static hg_status submit(wg_recorder *r, const hg_driver_command *commands, uint3
     HG_TRY(wg_check_lost(d));
     for (uint32_t i = 0; i < count; i++) {
         uint64_t open = r->piece ? r->piece->bytes : 0;
-        if (d->work.bytes_underway + open > WG_MOST_UNDERWAY) {
+        if (WG_WAITS && d->work.bytes_underway + open > WG_MOST_UNDERWAY) {
             HG_TRY(wg_flush(r));
             HG_TRY(wg_drain(d));
         }
@@ -30,17 +30,21 @@ hg_status wg_queue_submit(hg_driver_queue *q, const hg_driver_command *commands,
                           hg_driver_event *const *waits, uint32_t wait_count,
                           hg_driver_event *signal) {
     hg_device *d = q->device;
-    wg_recorder r = {.device = d};
+    wg_recorder r = {.device = d, .queue = q};
     HG_TRY(check_waits(waits, wait_count));
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
     uint32_t errors = hg_atomic_load(&d->errors, HG_ACQUIRE);
+    uint64_t before = d->work.submitted;
     hg_status status = submit(&r, commands, count);
     if (r.number) q->last = r.number;
     if (status != HG_OK) { /* nothing may go on in memory that the caller takes back */
         hg_error kept = *hg_error_record();
         wg_drop(&r);
-        (void)!wg_drain(d);
+        if (!WG_WAITS)
+            wg_abandon(d, q, before);
+        else
+            (void)!wg_drain(d);
         *hg_error_record() = kept;
     }
     if (signal) {
@@ -67,7 +71,10 @@ void wg_queue_destroy(hg_driver_queue *q) {
     hg_error kept = *hg_error_record();
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
-    (void)!wg_drain_to(q->device, q->last); /* of a lost device nothing runs either */
+    if (!WG_WAITS)
+        wg_abandon(q->device, q, 0);
+    else
+        (void)!wg_drain_to(q->device, q->last); /* of a lost device nothing runs either */
     hg_mutex_unlock(&wg_lock);
     hg_free(q);
     *hg_error_record() = kept;
@@ -103,8 +110,9 @@ hg_status wg_event_query(hg_driver_event *e, bool *done) {
     }
     if (hg_atomic_load(&d->errors, HG_ACQUIRE) != e->errors) {
         HG_TRY(wg_check_lost(d));
-        e->status = HG_ERROR_EXECUTION_FAILED;
-        return wg_fail_said(d, e->status, "work was refused");
+        bool full = hg_atomic_load(&d->full, HG_ACQUIRE);
+        e->status = full ? HG_ERROR_ALLOCATION_FAILED : HG_ERROR_EXECUTION_FAILED;
+        return wg_fail_said(d, e->status, full ? "memory was refused" : "work was refused");
     }
     return HG_OK;
 }

@@ -1,5 +1,6 @@
 /* The WebGPU library, opened when first needed, its functions and its instance. Two are known: Dawn
- * and wgpu-native, of 2025 and later; they differ in what wg_is_native says.
+ * and wgpu-native, of 2025 and later; they differ in what wg_is_native says. In wasm the page's
+ * part (bindings/npm/src/webgpu.js) has the functions.
  * Must not know: memory, kernels. */
 #include "backends/webgpu/webgpu_internal.h"
 #include "base/host.h"
@@ -7,16 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
+wg_functions wg;
+hg_mutex wg_lock = HG_MUTEX_INIT;
+
+static WGPUInstance the_instance;
+
+#if !defined(__wasm__)
+
 #define INSTALL                                                                             \
     "npm install bun-webgpu-linux-x64 (Dawn) or pip install wgpu, and name its library in " \
     "HOLOGRAM_WEBGPU"
 
-wg_functions wg;
-hg_mutex wg_lock = HG_MUTEX_INIT;
-
 static hg_once_flag once = HG_ONCE_INIT;
 static char missing[256], name[64]; /* "": loaded */
-static WGPUInstance the_instance;
 
 static const char *const NAMES[] = {"libwebgpu_dawn.so", "libwgpu_native.so",
                                     "libwebgpu_dawn.dylib", "libwgpu_native.dylib"};
@@ -73,6 +77,28 @@ bool wg_load(char reason[256]) {
 
 const char *wg_library_name(void) { return name; }
 bool wg_is_native(void) { return wg.GetVersion != NULL; }
+
+#else
+
+#define WG_FUNCTION(result, function, parameters) \
+    HG_IMPORT("webgpu", #function) result wgpu##function parameters;
+#include "backends/webgpu/symbols.def"
+
+const hg_vendor wg_vendor = {0};
+
+/* A page without WebGPU makes no instance. */
+bool wg_load(char reason[256]) {
+#define WG_FUNCTION(result, function, parameters) wg.function = wgpu##function;
+#include "backends/webgpu/symbols.def"
+    bool there = wg_instance() != NULL;
+    if (!there) snprintf(reason, 256, "WebGPU not supported in this browser");
+    return there;
+}
+
+const char *wg_library_name(void) { return "the browser"; }
+bool wg_is_native(void) { return false; }
+
+#endif
 
 WGPUInstance wg_instance(void) {
     WGPUInstanceExtras extras = {.chain = {NULL, WGPU_STYPE_NATIVE_INSTANCE},

@@ -15,6 +15,14 @@
 #include "base/thread.h"
 #include "driver/driver.h"
 
+/* Whether a call may wait for callbacks. On a page they come only when the caller has returned to
+ * the browser: what natively waits is answered with HG_ERROR_WOULD_BLOCK, or is known later. */
+#if defined(__wasm__)
+enum { WG_WAITS = false };
+#else
+enum { WG_WAITS = true };
+#endif
+
 /* ---- symbols.c ---- */
 typedef struct wg_functions {
 #define WG_FUNCTION(result, name, parameters) result(*name) parameters;
@@ -40,7 +48,13 @@ void wg_rest(uint32_t times);
 enum { WG_SAID = 400, WG_LAYOUTS = 40 };
 typedef struct wg_piece wg_piece;
 typedef struct wg_read wg_read;
-typedef enum wg_opening { WG_ASKS_ADAPTER, WG_ASKS_DEVICE, WG_OPEN, WG_FAILED } wg_opening;
+typedef enum wg_opening {
+    WG_ASKS_ADAPTER,
+    WG_ASKS_DEVICE,
+    WG_OPEN,
+    WG_FAILED,
+    WG_CLOSED
+} wg_opening;
 
 /* What binds so many buffers and a record. */
 typedef struct wg_layout {
@@ -65,6 +79,7 @@ struct hg_device {
     } said;
     int lost;        /* atomic */
     uint32_t errors; /* atomic: of work that was submitted */
+    int full;        /* atomic: one of them was that memory could not be had */
     struct {         /* under the lock */
         uint64_t submitted;
         uint64_t done; /* atomic: submissions up to it are over */
@@ -83,6 +98,7 @@ struct hg_device {
     } own;
     uint64_t next_buffer; /* number of the next buffer; under the lock */
     uint32_t asked;       /* callbacks to come; under the lock */
+    hg_device *closed;    /* the next one that is closed and awaits them; under the lock */
 };
 
 uint32_t wg_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);
@@ -101,7 +117,9 @@ hg_status wg_check_lost(hg_device *device) HG_NODISCARD;
 hg_status wg_fail_said(hg_device *device, hg_status status, const char *what) HG_NODISCARD;
 /* Callbacks that are due come now. Takes the lock. */
 void wg_poll(hg_device *device);
-/* Under the lock: an error scope, and what it caught (text "": nothing), by polling. */
+/* Under the lock: an error scope, and what it caught (text "": nothing), by polling. Where nothing
+ * can be waited for the answer is that it caught nothing, and what it did catch is noted when it is
+ * known, as an error of the work that was submitted meanwhile. */
 void wg_scope_begin(hg_device *device, uint32_t filter);
 uint32_t wg_scope_end(hg_device *device, char text[WG_SAID]);
 
@@ -130,6 +148,7 @@ struct wg_read {
 struct wg_piece {
     wg_piece *next;
     hg_device *device;
+    const hg_driver_queue *queue;
     uint64_t number, bytes;
     uint32_t asked;             /* callbacks to come */
     wg_read *reads, *last_read; /* in the order of the commands, in which their bytes come */
@@ -137,7 +156,8 @@ struct wg_piece {
 /* What is being recorded; the lock is held. */
 typedef struct wg_recorder {
     hg_device *device;
-    wg_piece *piece; /* of what is recorded; NULL: nothing is */
+    const hg_driver_queue *queue; /* whose commands they are */
+    wg_piece *piece;              /* of what is recorded; NULL: nothing is */
     WGPUCommandEncoder encoder;
     WGPUComputePassEncoder pass;  /* open; NULL: none */
     bool recorded;                /* something that comes before what is written now */
@@ -151,7 +171,7 @@ hg_status wg_flush(wg_recorder *r) HG_NODISCARD;
 void wg_drop(wg_recorder *r); /* forgets what is recorded */
 void wg_end_pass(wg_recorder *r);
 /* Waits until a piece, or everything that was submitted, is over, or the device is lost. Leaves the
- * lock meanwhile: nothing is being recorded. */
+ * lock meanwhile: nothing is being recorded. HG_ERROR_WOULD_BLOCK where nobody can wait. */
 hg_status wg_drain_to(hg_device *device, uint64_t number) HG_NODISCARD;
 hg_status wg_drain(hg_device *device) HG_NODISCARD;
 /* A buffer of the piece, of at least `bytes`, that the host reads when the piece is over. */
@@ -159,6 +179,9 @@ hg_status wg_read_add(wg_recorder *r, uint64_t bytes, wg_read **read) HG_NODISCA
 /* Whether bytes on their way to the host land in a range of its memory. */
 bool wg_awaits_host(const wg_recorder *r, const void *host, uint64_t size);
 void wg_reads_free(hg_device *device); /* those that nobody uses */
+/* Where nothing can be waited for: what was submitted of a queue behind a number writes nothing of
+ * the host any more. */
+void wg_abandon(hg_device *device, const hg_driver_queue *queue, uint64_t number);
 
 /* ---- kernel.c ---- */
 struct hg_driver_kernel {

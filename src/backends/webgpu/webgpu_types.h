@@ -39,8 +39,9 @@ typedef struct WGPUChainedStruct {
 } WGPUChainedStruct;
 
 enum {
-    WGPU_STATUS_SUCCESS = 1,    /* of every callback */
-    WGPU_ERROR_NONE = 1,        /* types of errors */
+    WGPU_STATUS_SUCCESS = 1, /* of every callback */
+    WGPU_ERROR_NONE = 1,     /* types of errors */
+    WGPU_ERROR_OUT_OF_MEMORY = 3,
     WGPU_FILTER_VALIDATION = 1, /* what an error scope catches */
     WGPU_FILTER_OUT_OF_MEMORY = 2,
     WGPU_ALLOW_PROCESS_EVENTS = 2, /* when a callback may come: in ProcessEvents alone */

@@ -1,6 +1,6 @@
-/* Cases as bytes, for machines that cannot run the oracle: `cts --record FILE` writes every case
- * with what it must give, and tests/npm/replay.mjs runs and compares them. All numbers are
- * little-endian. A file is
+/* Cases as bytes, for machines that cannot run the oracle: `cts --record FILE` and
+ * `differential --record FILE` write every case with what it must give, and tests/npm/replay.mjs
+ * runs and compares them. All numbers are little-endian. A file is
  *
  *     "HGCASES1", then for each case:
  *     u32 n, name   u32 n, program text   u32 class to clear   u32 grid[3], block[3]   u64 lanes,
@@ -8,8 +8,8 @@
  * each: 32 bytes name, u32 type, u64 bits u32 kind:  0: the first array must become: its bytes,
  * then u32 given, then given x u32 ULPs an element may be off 1: every array must become: its bytes
  *                2: a fault: 4 bytes code, u64 instruction, u64 lane (HG_NONE: any) */
-#include "cts.h"
-#include <stdio.h>
+#include "reference/record.h"
+#include "oracle/oracle.h"
 #include <string.h>
 
 static void put_number(FILE *f, uint64_t value, int bytes) {
@@ -18,9 +18,7 @@ static void put_number(FILE *f, uint64_t value, int bytes) {
 
 static void put_bytes(FILE *f, const void *bytes, uint64_t n) { fwrite(bytes, 1, n, f); }
 
-static void put_case(cts *s, const char *name, const run_case *c) {
-    FILE *f = s->record;
-    s->recorded++;
+static void put_case(FILE *f, const char *name, const run_case *c) {
     put_number(f, strlen(name), 4);
     put_bytes(f, name, strlen(name));
     put_number(f, c->length, 4);
@@ -48,40 +46,40 @@ static void put_case(cts *s, const char *name, const run_case *c) {
     }
 }
 
-void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_t *expected,
-                       const uint32_t *tolerance) {
+void record_values(FILE *f, const char *name, const run_case *c, const uint8_t *expected,
+                   const uint32_t *tolerance) {
     uint64_t n = c->arrays[0].size / oracle_size(c->arrays[0].type);
-    put_case(s, name, c);
-    put_number(s->record, 0, 4);
-    put_bytes(s->record, expected, c->arrays[0].size);
-    put_number(s->record, tolerance ? n : 0, 4);
-    for (uint64_t i = 0; i < n && tolerance; i++) put_number(s->record, tolerance[i], 4);
+    put_case(f, name, c);
+    put_number(f, 0, 4);
+    put_bytes(f, expected, c->arrays[0].size);
+    put_number(f, tolerance ? n : 0, 4);
+    for (uint64_t i = 0; i < n && tolerance; i++) put_number(f, tolerance[i], 4);
 }
 
-void cts_record_run(cts *s, const char *name, const run_case *c, const run_case *after,
-                    const run_result *result) {
-    put_case(s, name, c);
+void record_run(FILE *f, const char *name, const run_case *c, const run_case *after,
+                const run_result *result) {
+    put_case(f, name, c);
     if (result->outcome == RUN_FAULT) {
-        put_number(s->record, 2, 4);
-        put_bytes(s->record, result->code, 4);
-        put_number(s->record, result->instruction, 8);
-        put_number(s->record, result->lane, 8);
+        put_number(f, 2, 4);
+        put_bytes(f, result->code, 4);
+        put_number(f, result->instruction, 8);
+        put_number(f, result->lane, 8);
         return;
     }
-    put_number(s->record, 1, 4);
+    put_number(f, 1, 4);
     for (uint32_t i = 0; i < after->array_count; i++)
-        put_bytes(s->record, /* the library makes scratch arrays itself: nothing comes back */
+        put_bytes(f, /* the library makes scratch arrays itself: nothing comes back */
                   c->arrays[i].scratch ? c->arrays[i].bytes : after->arrays[i].bytes,
                   after->arrays[i].size);
 }
 
-bool cts_record_open(cts *s, const char *path) {
-    s->record = fopen(path, "wb");
-    if (s->record) put_bytes(s->record, "HGCASES1", 8);
-    return s->record != NULL;
+FILE *record_open(const char *path) {
+    FILE *f = fopen(path, "wb");
+    if (f) put_bytes(f, "HGCASES1", 8);
+    return f;
 }
 
-bool cts_record_close(cts *s) {
-    bool failed = ferror(s->record);
-    return fclose(s->record) == 0 && !failed;
+bool record_close(FILE *f) {
+    bool failed = ferror(f);
+    return fclose(f) == 0 && !failed;
 }

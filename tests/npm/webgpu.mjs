@@ -1,0 +1,191 @@
+// The package on the browser's WebGPU: programs, graphs, buffers, faults, what cannot be waited for, a device that is lost. Bits are
+// compared with those of wasm, which the recorded cases of the native library hold.
+const AXPY = '.atlas 1\n.program axpy\n.param x buffer f32 in [n]\n.param y buffer f32 inout [n]\n.param alpha f32\n.param n u64\n.lanes n\n    y[global] = alpha * x[global] + y[global]\n';
+const GRAPH = '.graph 1\n.extent b\n.input x f32 [b, 3]\n.constant w f32 [3, 2]\nh = gemm a=x, b=w\ny = parallel_map relu, in=h\n.output y\n';
+const MIX = (type) => `.atlas 1
+.program mix
+.param x buffer ${type} in [n]
+.param y buffer ${type} out [n]
+.param n u64
+.lanes n
+    y[global] = x[global] * x[(global + 1) % n] + x[(global * 7 + 3) % n]
+`;
+const ENDLESS = '.atlas 1\n.program endless\n.param y buffer u32 inout [1]\n.lanes 1\n    while y[0] < 1 {\n        y[0] = 0\n    }\n';
+const FAULT = '.atlas 1\n.program f\n.param x buffer u32 in [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global + 2]\n';
+
+function same(actual, expected, what = '') {
+  const show = (value) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : ArrayBuffer.isView(one) ? [one.constructor.name, ...one] : one));
+  if (show(actual) !== show(expected)) throw new Error(`${what} expected ${show(expected)}, got ${show(actual)}`);
+}
+
+function contains(text, ...parts) {
+  for (const part of parts) if (!String(text).includes(part)) throw new Error(`'${part}' is expected in '${text}'`);
+}
+
+async function failure(body) {
+  try {
+    await body();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('an error is expected');
+}
+
+/** Bytes of elements, hashed. */
+async function hash(elements) {
+  const digest = await crypto.subtle.digest('SHA-256', elements.buffer ? new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength) : new TextEncoder().encode(String(elements)));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+const GPU = { backend: 'webgpu' };
+
+export const checks = {
+  async 'it is listed, opened once, and its numbers are found exact'(hg) {
+    const listed = hg.devices().find((one) => one.backend === 'webgpu');
+    same([listed.available, hg.backends().includes('webgpu')], [true, true]);
+    contains((await failure(() => hg.backend('webgpu'))).message, 'webgpu', "await hg.open('webgpu')");
+    const [one, two] = await Promise.all([hg.opened('webgpu'), hg.opened('wgpu')]);
+    same([one === two, hg.backend('webgpu') === one, one.name, one.waits, one.describe().exact], [true, true, 'webgpu', false, true]);
+  },
+
+  async 'programs and graphs run'(hg) {
+    const given = { x: [1, 2, 3], y: [10, 20, 30], alpha: 2 };
+    same(await hg.run(AXPY, given, GPU), { y: Float32Array.of(12, 24, 36) });
+    same(await hg.run(GRAPH, { x: [1, 2, 3, 4, 5, 6], w: [1, 0, 0, 1, 1, -1] }, GPU), { y: Float32Array.of(4, 0, 10, 0) });
+    const together = await Promise.all([1, 2, 3, 4].map((alpha) => hg.run(AXPY, { ...given, alpha }, GPU)));
+    same(together.map(({ y }) => y[0]), [11, 12, 13, 14]);
+  },
+
+  async 'the same hashes as on wasm'(hg) {
+    for (const type of ['f32', 'f64', 'i64', 'u8']) {
+      const x = Array.from({ length: 777 }, (_, i) => (type[0] === 'f' ? Math.sin(i) * 100 : type[0] === 'i' ? i - 300 : i % 251));
+      const [gpu, wasm] = await Promise.all(['webgpu', 'wasm'].map(async (backend) => hash((await hg.run(MIX(type), { x }, { backend })).y)));
+      same(gpu, wasm, type);
+    }
+  },
+
+  async 'bindings and buffers'(hg) {
+    const backend = await hg.opened('webgpu');
+    const program = hg.assemble(AXPY);
+    const y = backend.buffer(Float32Array.of(1, 1, 1));
+    const binding = program.bind({ x: [1, 2, 3], y, alpha: 1 }, { backend });
+    await binding.run();
+    await binding.run();
+    same([await y.readAsync(), await binding.resultsAsync()], [Float32Array.of(3, 5, 7), { y: Float32Array.of(3, 5, 7) }]);
+    y.write([0, 0, 0]);
+    await binding.run();
+    same(await y.readAsync(), Float32Array.of(1, 2, 3));
+    for (const call of [() => y.read(), () => binding.launch(), () => binding.results(), () => hg.tensor([1], { backend }),
+      () => hg.circuit('merge@c00[c01,c02]').run({ 0: [1], 1: [2] }, [2], { backend })])
+      same((await failure(call)).status, 'HG_ERROR_WOULD_BLOCK', String(call));
+    contains((await failure(() => y.view())).message, 'readAsync' in y ? 'in place' : '');
+    for (const one of [binding, program, y]) one.dispose();
+  },
+
+  async 'a fault says where'(hg) {
+    const error = await failure(() => hg.run(FAULT, { x: [1, 2, 3, 4] }, GPU));
+    same([error.status, error.lane, error.code], ['HG_ERROR_EXECUTION_FAILED', 2, 'F01']);
+  },
+
+  async 'an endless program ends, and the page goes on'(hg) {
+    let turns = 0;
+    const ticks = setInterval(() => turns++, 5);
+    const error = await failure(() => hg.run(ENDLESS, { y: [0] }, { ...GPU, timeoutMs: 2 }));
+    clearInterval(ticks);
+    same(error.status, 'HG_ERROR_EXECUTION_FAILED');
+    if (turns < 5) throw new Error(`the page had ${turns} turns meanwhile`);
+    const control = new AbortController();
+    const running = hg.run(ENDLESS, { y: [0] }, { ...GPU, signal: control.signal, timeoutMs: 4 }); // else it runs for long
+    setTimeout(() => control.abort(new Error('not wanted')), 20);
+    same((await failure(() => running)).message, 'not wanted');
+  },
+
+  async 'a device of the page is used and left open'(hg) {
+    const adapter = await navigator.gpu.requestAdapter();
+    const device = await adapter.requestDevice();
+    const backend = await hg.open('webgpu', { device });
+    same(await hg.run(AXPY, { x: [1], y: [2], alpha: 3 }, { backend }), { y: Float32Array.of(5) });
+    backend.dispose();
+    const buffer = device.createBuffer({ size: 16, usage: GPUBufferUsage.COPY_DST });
+    device.queue.writeBuffer(buffer, 0, new Uint8Array(16));
+    await device.queue.onSubmittedWorkDone();
+    device.destroy();
+  },
+
+  async 'memory that cannot be had, then a device that is lost'(hg) {
+    contains((await failure(async () => (await hg.opened('webgpu')).buffer('u8', 2 ** 32))).message, '4294967296', 'largest');
+    const { createBuffer, popErrorScope } = GPUDevice.prototype;
+    const { requestDevice } = GPUAdapter.prototype;
+    let device;
+    GPUAdapter.prototype.requestDevice = async function (wanted) {
+      device = await requestDevice.call(this, wanted);
+      return device;
+    };
+    const backend = await hg.open('webgpu');
+    GPUAdapter.prototype.requestDevice = requestDevice;
+    let full = 0;
+    GPUDevice.prototype.createBuffer = function (wanted) {
+      full = 2;
+      return createBuffer.call(this, wanted);
+    };
+    GPUDevice.prototype.popErrorScope = function () {
+      const found = popErrorScope.call(this);
+      return full-- === 2 ? found.then(() => new GPUOutOfMemoryError('no memory here')) : found;
+    };
+    const error = await failure(() => hg.run(AXPY, { x: new Float32Array(2 ** 23), y: new Float32Array(2 ** 23), alpha: 1 }, { backend }));
+    Object.assign(GPUDevice.prototype, { createBuffer, popErrorScope });
+    same(error.status, 'HG_ERROR_ALLOCATION_FAILED', error.message);
+    contains(error.message, 'no memory here');
+    await hg.run(AXPY, { x: [1], y: [2], alpha: 3 }, { backend }).catch(() => {}); // the other buffer's error may come late
+
+    const running = hg.run(ENDLESS, { y: [0] }, { backend, timeoutMs: 2 });
+    setTimeout(() => device.destroy(), 100);
+    const lost = await failure(() => running);
+    same(lost.status, 'HG_ERROR_BACKEND_UNAVAILABLE', lost.message);
+    contains(lost.message, 'lost');
+    backend.dispose();
+    same(await hg.run(AXPY, { x: [1], y: [2], alpha: 3 }, GPU), { y: Float32Array.of(5) });
+  },
+
+  async 'the function of the guide'() {
+    const { load, run_in_browser } = await import('./node_modules/hologram/index-webgpu.js');
+    same([await run_in_browser(), (await load()).webgpu.there], ['Computation complete', true]);
+  },
+};
+
+/** 1,000 launches, of new bindings and of one: memory and objects are as many as before. */
+export async function launches(hg) {
+  const backend = await hg.opened('webgpu');
+  const given = { x: new Float32Array(1000), y: new Float32Array(1000), alpha: 1 };
+  const program = hg.assemble(AXPY);
+  const binding = program.bind(given, { backend });
+  const round = async (count) => {
+    for (let i = 0; i < count; i++) {
+      await binding.run();
+      await hg.run(AXPY, given, { backend });
+    }
+    return [hg.core.memory.buffer.byteLength, hg.webgpu.objects];
+  };
+  same(await round(400), await round(100), 'bytes of memory, and objects of WebGPU,');
+  binding.dispose();
+  program.dispose();
+  return {};
+}
+
+/** { passed, failed, messages } of all checks. */
+export async function run(hg, only = null) {
+  const count = { passed: 0, failed: 0, messages: [] };
+  for (const [name, check] of Object.entries(checks)) {
+    if (only && !name.includes(only)) continue;
+    const start = performance.now();
+    try {
+      await check(hg);
+      count.passed++;
+    } catch (error) {
+      count.failed++;
+      count.messages.push(`${name}: ${error.stack ?? error}`);
+    }
+    if (only !== null) count.messages.push(`${name}: ${(performance.now() - start).toFixed(0)} ms`);
+  }
+  return count;
+}
