@@ -50,7 +50,7 @@ const calls = {
   /** Whether WebGPU computes here; reason: why not. */
   async webgpu() {
     try {
-      (await hg.open('webgpu')).dispose();
+      await hg.opened('webgpu');
       return { available: true };
     } catch (error) {
       const reason = hg.devices().find((one) => one.backend === 'webgpu')?.reason || error.message;

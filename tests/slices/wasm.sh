@@ -32,6 +32,7 @@ if command -v chromium >/dev/null 2>&1; then
     /usr/bin/python3 -B examples/web/build.py --command "$HG_BUILD_DIR/hologram" build/npm/hologram-*.tgz build/npm/web
     tally node tests/npm/bundlers/run.mjs "$site/node_modules/hologram" build/bundlers build/npm/bundles examples/web/serve.py
     tally node tests/web/run.mjs build/npm/web examples/web/serve.py
+    [ "${HG_SLICE:-}" != long ] || tally node tests/web/run.mjs build/npm/web examples/web/serve.py webgpu
 else
     echo "skipped: chromium is not installed"
     skipped=$((skipped + 1))

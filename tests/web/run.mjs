@@ -1,12 +1,12 @@
 // The page of examples/web in headless Chromium, as build.py put it together and serve.py serves it, by mouse, keys and typed text.
-//     node run.mjs FOLDER SERVE.PY     PICTURES=FOLDER also writes what it looks like
+//     node run.mjs FOLDER SERVE.PY [webgpu]     webgpu: only what WebGPU computes, over SwiftShader; PICTURES=FOLDER also writes what it looks like
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Page } from '../npm/chromium.mjs';
+import { Page, WEBGPU } from '../npm/chromium.mjs';
 import { STROKES } from './strokes.mjs';
 
-const [folder, serve] = process.argv.slice(2);
+const [folder, serve, only] = process.argv.slice(2);
 const WIDE = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 const PARTS = ['editor', 'digits', 'zoom', 'hashes'];
@@ -15,6 +15,7 @@ const WRONG_JSON = '{"version": "1.0", "kernel": {"name": "\u00e9\u{1f600}", "pa
 const WRONG = '.atlas 1\n.program wrong\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = nothing + 1\n';
 let passed = 0;
 let failed = 0;
+let skipped = 0;
 
 async function check(name, body) {
   try {
@@ -46,7 +47,7 @@ async function start(...options) {
 }
 
 const server = await start();
-const page = await Page.start();
+const page = await Page.start(only === 'webgpu' ? WEBGPU : []);
 const text = (selector) => page.evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`);
 const click = (selector) => page.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
 const go = async (part) => {
@@ -232,6 +233,26 @@ async function fits() {
   expect(grounds.size === 2, 'light and dark look the same');
 }
 
+/** What WebGPU computes is what wasm and the native library do. */
+async function computesOnWebGPU() {
+  await page.until(`!document.querySelector('[value=webgpu]').disabled || document.querySelector('#device-note').textContent`, 60);
+  if (await page.evaluate(`document.querySelector('[value=webgpu]').disabled`)) {
+    console.log(`skipped: ${await page.evaluate(`document.querySelector('#device-note').title`)}`);
+    skipped++;
+    return;
+  }
+  const start = await page.evaluate('performance.now()');
+  await page.evaluate(`document.querySelector('[value=webgpu]').click(), document.querySelector('#run').click()`);
+  await page.until(`document.querySelector('#status').textContent.startsWith('WebGPU, ')`, 120);
+  console.log(`first result on WebGPU: ${((await page.evaluate('performance.now()')) - start).toFixed(0)} ms`);
+  await picture('webgpu-editor');
+  await go('hashes');
+  await click('#compare');
+  await page.until(`!document.querySelector('#compare').disabled`, 240);
+  same(await text('#verdict'), 'All 10 equal: wasm, WebGPU and the native library');
+  await picture('webgpu-hashes');
+}
+
 async function saysWhatIsMissing() {
   await page.until(`document.querySelector('[value=webgpu]').disabled || !document.querySelector('#device-note').textContent`);
   const disabled = await page.evaluate(`document.querySelector('[value=webgpu]').disabled`);
@@ -252,7 +273,8 @@ async function serves() {
   }
 }
 
-for (const one of [loads, showsResults, showsErrors, stops, recognises, zooms, compares, saysWhatIsMissing, fits, serves]) {
+const ALL = [loads, showsResults, showsErrors, stops, recognises, zooms, compares, saysWhatIsMissing, fits, serves];
+for (const one of only === 'webgpu' ? [loads, computesOnWebGPU] : ALL) {
   const begin = performance.now();
   await check(one.name, one);
   console.log(`${one.name}: ${((performance.now() - begin) / 1000).toFixed(1)} s`);
@@ -260,5 +282,5 @@ for (const one of [loads, showsResults, showsErrors, stops, recognises, zooms, c
 await check('nothing was thrown, the policy refused nothing', () => same(page.events, []));
 await page.browser.end();
 server.end();
-console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(failed || !passed ? 1 : 0);
