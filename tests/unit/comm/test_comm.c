@@ -10,6 +10,7 @@
 typedef struct rank_work {
     hg_backend *backend;
     hg_comm *comm;
+    uint32_t rank;
     bool all;
     suite_counts counts;
     void (*run)(struct rank_work *w);
@@ -36,7 +37,8 @@ static void with_ranks(hg_backend *b, uint32_t ranks, bool all, void (*run)(rank
     for (uint32_t i = 0; i < ranks; i++) backends[i] = b;
     CHECK_OK(hg_comm_create_local(backends, ranks, comms));
     for (uint32_t i = 0; i < ranks; i++) {
-        work[i] = (rank_work){.backend = b, .comm = comms[i], .all = all, .run = run, .user = user};
+        work[i] = (rank_work){
+            .backend = b, .comm = comms[i], .rank = i, .all = all, .run = run, .user = user};
         if (pthread_create(&work[i].thread, NULL, run_rank, &work[i])) abort();
     }
     for (uint32_t i = 0; i < ranks; i++) {
@@ -47,11 +49,144 @@ static void with_ranks(hg_backend *b, uint32_t ranks, bool all, void (*run)(rank
     for (uint32_t i = 0; i < ranks; i++) hg_comm_destroy(work[i].comm);
 }
 
+/* ---- ranks that fail ---- */
+
+#define RANK_CHECK(w, condition, ...)                                         \
+    do {                                                                      \
+        if (condition) {                                                      \
+            (w)->counts.passed++;                                             \
+        } else {                                                              \
+            (w)->counts.failed++;                                             \
+            fprintf(stderr, "%s:%d: rank %u: ", __FILE__, __LINE__, w->rank); \
+            fprintf(stderr, __VA_ARGS__);                                     \
+            fputc('\n', stderr);                                              \
+        }                                                                     \
+    } while (0)
+
+static hg_status sum(rank_work *w, int32_t *value, uint64_t count) {
+    hg_comm_call c = {.size = sizeof c,
+                      .kind = HG_COMM_ALL_REDUCE,
+                      .type = HG_TYPE_I32,
+                      .count = count,
+                      .input = value,
+                      .output = value};
+    return hg_comm_run(w->comm, &c);
+}
+
+static uint64_t ms_since(uint64_t start) { return (hg_clock_ns() - start) / 1000000; }
+
+/* The last rank ends before its call number `user`, with messages of all sizes under way: the
+ * others learn who it was, agree, and go on without it. */
+static void lose_a_rank(rank_work *w) {
+    static const uint64_t counts[] = {1, 100, 20000, 300};
+    int calls = *(const int *)w->user, last = (int)hg_comm_size(w->comm) - 1;
+    int32_t *values = calloc(20000, sizeof *values);
+    hg_status status = HG_OK;
+    hg_comm *rest = NULL;
+    for (int i = 0; status == HG_OK; i++) {
+        if (i == calls && (int)w->rank == last) {
+            hg_comm_destroy(w->comm);
+            w->comm = NULL;
+            free(values);
+            return;
+        }
+        status = sum(w, values, counts[i % 4]);
+    }
+    RANK_CHECK(w, status == HG_ERROR_EXECUTION_FAILED && strstr(hg_last_error_text(), "gone"), "%s",
+               hg_last_error_text());
+    RANK_CHECK(w, hg_comm_revoke(w->comm) == HG_OK, "revoke");
+    RANK_CHECK(w, sum(w, values, 1) == HG_ERROR_EXECUTION_FAILED, "a call after the end");
+    uint64_t flags = w->rank == 0 ? 6 : 14;
+    RANK_CHECK(w, hg_comm_agree(w->comm, &flags) == HG_OK && flags == 6, "agreed on %d",
+               (int)flags);
+    RANK_CHECK(w, hg_comm_shrink(w->comm, &rest) == HG_OK, "%s", hg_last_error_text());
+    RANK_CHECK(w, hg_comm_size(rest) == (uint32_t)last && hg_comm_rank(rest) == w->rank,
+               "rank %u of %u", hg_comm_rank(rest), hg_comm_size(rest));
+    hg_comm_destroy(w->comm);
+    w->comm = rest;
+    values[0] = (int32_t)w->rank + 1;
+    RANK_CHECK(w, sum(w, values, 300) == HG_OK && values[0] == last * (last + 1) / 2, "sum %d",
+               values[0]);
+    free(values);
+}
+
+/* Rank 1 never calls: the others wait no longer than they said, and say for whom. */
+static void wait_for_nobody(rank_work *w) {
+    int32_t value[300] = {1};
+    uint64_t start = hg_clock_ns();
+    RANK_CHECK(w, hg_comm_set_timeout(w->comm, 50) == HG_OK, "timeout");
+    if (w->rank == 1) return;
+    hg_status status = sum(w, value, 300);
+    const char *text = hg_last_error_text();
+    RANK_CHECK(w, status == HG_ERROR_TIMEOUT || strstr(text, "nothing from rank 1"), "%s", text);
+    RANK_CHECK(w, ms_since(start) < 20000, "%d ms", (int)ms_since(start));
+    RANK_CHECK(w, sum(w, value, 1) != HG_OK, "a call after the end");
+}
+
+/* An event that a call waits for and that failed, on one rank. */
+static void fail_a_wait(rank_work *w) {
+    int32_t value[300] = {1};
+    hg_comm_call bad = {.size = sizeof bad,
+                        .kind = HG_COMM_ALL_REDUCE,
+                        .type = HG_TYPE_I32,
+                        .count = 300,
+                        .input = value,
+                        .output = value};
+    if (w->rank == 1) {
+        bad.input = NULL; /* no such buffer */
+        bad.input_buffer.handle = UINT64_MAX - 200;
+    }
+    hg_status status = hg_comm_run(w->comm, &bad);
+    RANK_CHECK(w, status != HG_OK, "it cannot begin on rank 1");
+    if (w->rank != 1)
+        RANK_CHECK(w, strstr(hg_last_error_text(), "cannot begin on rank 1"), "%s",
+                   hg_last_error_text());
+    RANK_CHECK(w, sum(w, value, 300) == HG_OK, "%s", hg_last_error_text());
+}
+
+/* Sends of a rank that is in a call of nobody else's end when another rank revokes. */
+static void revoke_others(rank_work *w) {
+    int32_t value[3000] = {1};
+    hg_comm_call send = {.size = sizeof send,
+                         .kind = HG_COMM_SEND,
+                         .type = HG_TYPE_I32,
+                         .peer = 1,
+                         .count = 3000,
+                         .input = value};
+    if (w->rank == 0) {
+        RANK_CHECK(w, hg_comm_run(w->comm, &send) == HG_ERROR_EXECUTION_FAILED, "a send to nobody");
+        RANK_CHECK(w, strstr(hg_last_error_text(), "revoked by rank 1"), "%s",
+                   hg_last_error_text());
+    } else if (w->rank == 1) {
+        RANK_CHECK(w, hg_comm_revoke(w->comm) == HG_OK, "revoke");
+    }
+}
+
+static void try_failures(hg_backend *b) {
+    for (int calls = 0; calls < 5; calls++) with_ranks(b, 3, false, lose_a_rank, &calls);
+    with_ranks(b, 2, false, wait_for_nobody, NULL);
+    with_ranks(b, 3, false, fail_a_wait, NULL);
+    with_ranks(b, 2, false, revoke_others, NULL);
+}
+
+/* ---- sizes at which messages are cut, and first messages handed on ---- */
+
+static void try_limits(hg_backend *b, bool all) {
+    comm_limits usual = comm_limit;
+    for (uint32_t ranks = 2; ranks <= (all ? MOST : 3); ranks++) {
+        comm_limit = (comm_limits){.message = 4096, .window = 2048, .direct = ranks - 1};
+        with_ranks(b, ranks, all, run_suite, NULL);
+    }
+    comm_limit = usual;
+}
+
 int main(int argc, char **argv) {
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
     hg_backend *b = open_backend("cpu");
     for (uint32_t ranks = 1; ranks <= (all ? MOST : 4); ranks++)
         with_ranks(b, ranks, all, run_suite, NULL);
+    try_limits(b, all);
+    try_failures(b);
     hg_backend_destroy(b);
     return test_done();
 }
