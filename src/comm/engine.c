@@ -107,8 +107,22 @@ static hg_status call_provider(hg_comm *c, provider_call *call, comm_transfer *t
     return status;
 }
 
-static hg_status step_transfer(hg_comm *c, comm_transfer *t) {
-    if (!t->posted) HG_TRY(call_provider(c, c->provider->post, t));
+/* Messages between two ranks come in their order: those before it are posted to their last piece.
+ */
+static bool may_post(const comm_round *r, uint32_t i) {
+    const comm_transfer *t = &r->transfers[i];
+    for (uint32_t j = 0; j < i; j++) {
+        const comm_transfer *o = &r->transfers[j];
+        bool same = o->peer == t->peer && o->receives == t->receives && o->channel == t->channel,
+             last = o->posted && o->bytes - o->moved <= comm_limit.message;
+        if (same && !o->done && !last) return false;
+    }
+    return true;
+}
+
+static hg_status step_transfer(hg_comm *c, const comm_round *r, uint32_t i) {
+    comm_transfer *t = &r->transfers[i];
+    if (!t->posted && may_post(r, i)) HG_TRY(call_provider(c, c->provider->post, t));
     return t->posted && !t->done ? call_provider(c, c->provider->poll, t) : HG_OK;
 }
 
@@ -119,7 +133,7 @@ static hg_status step_transfers(comm_op *op, uint32_t *open, uint32_t *receiving
     for (uint32_t i = 0; i < op->round.count; i++) {
         comm_transfer *t = &op->round.transfers[i];
         if (t->done) continue;
-        HG_TRY(step_transfer(op->comm, t));
+        HG_TRY(step_transfer(op->comm, &op->round, i));
         *open += !t->done;
         *receiving += !t->done && i < op->round.receives;
     }

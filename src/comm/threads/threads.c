@@ -20,8 +20,9 @@ typedef struct place {
 } place;
 
 typedef struct ring {
-    _Alignas(64) uint64_t sent;     /* the sender's */
-    _Alignas(64) uint64_t received; /* the receiver's */
+    _Alignas(64) uint64_t sent; /* the sender's */
+    /* The receiver's: messages that came, and that a receive was posted for. */
+    _Alignas(64) uint64_t received, awaited;
     _Alignas(64) place places[PLACES];
 } ring;
 
@@ -207,10 +208,12 @@ static void post_send(comm_group *g, comm_transfer *t) {
 }
 
 static hg_status post(comm_group *g, comm_transfer *t) {
-    if (t->receives)
+    if (t->receives) {
+        t->own[1] = ring_of(g, t)->awaited++;
         t->posted = true;
-    else
+    } else {
         post_send(g, t);
+    }
     return t->posted ? HG_OK : is_over(g, t);
 }
 
@@ -232,14 +235,17 @@ static place *next_message(ring *r) {
 
 static hg_status poll_receive(comm_group *g, comm_transfer *t) {
     ring *r = ring_of(g, t);
-    place *p = next_message(r);
+    place *p = r->received == t->own[1] ? next_message(r) : NULL; /* else it is another's */
     if (!p) return is_over(g, t);
     t->own[0] = r->received++ % PLACES;
     t->done = true;
-    if (p->bytes > t->bytes)
-        return hg_fail(HG_ERROR_INTERNAL, "a message of %llu bytes where %llu were expected",
-                       (unsigned long long)p->bytes, (unsigned long long)t->bytes);
+    uint64_t room = t->bytes;
     t->bytes = p->bytes;
+    if (t->bytes > room) {
+        end_message(g, t, p);
+        return hg_fail(HG_ERROR_INTERNAL, "a message of %llu bytes where %llu were expected",
+                       (unsigned long long)t->bytes, (unsigned long long)room);
+    }
     if (t->borrows) {
         t->memory = p->memory ? p->memory : p->small;
         t->borrowed = true;
