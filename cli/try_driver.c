@@ -2,9 +2,12 @@
  * driver's vendor in a process of its own, lists the devices, opens and closes each from the FIRST
  * on, and says on descriptor 3 how far it came (src/driver/trial.c reads it). Whatever a library
  * does to the process, it does it to this one. By hand: hologram try-driver 1 opencl 0 3>&1 */
+#include "cli.h"
+
+#if defined(__linux__)
+
 #include "base/library.h"
 #include "base/process.h"
-#include "cli.h"
 #include "driver/trial.h"
 #include <fcntl.h>
 #include <link.h>
@@ -89,3 +92,12 @@ int cli_try_driver(int argc, char **argv) {
             try_driver(hg_drivers[i], (uint32_t)strtoul(argv[3], NULL, 10));
     _exit(0); /* what libraries do at exit is not asked */
 }
+
+#else /* base/process.c starts nothing there */
+
+int cli_try_driver(int argc, char **argv) {
+    (void)argc, (void)argv;
+    return CLI_USAGE;
+}
+
+#endif
