@@ -31,6 +31,10 @@ int64_t places_stride(const hg_tensor *t, uint32_t axis) {
 
 void places_step_add(places_work *w, hg_text *out, const char *coordinate, int64_t stride) {
     uint64_t size = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+    if (stride == 1) { /* a factor takes as long as the rest of a round */
+        hg_text_addf(out, " + %s", coordinate);
+        return;
+    }
     hg_text_addf(out, " %c %s * v%u", stride < 0 ? '-' : '+', coordinate,
                  (unsigned)places_number_add(w, size));
 }

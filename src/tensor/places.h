@@ -44,7 +44,7 @@ uint32_t places_operand_add(places_work *w, const hg_tensor *t, uint32_t first);
 int64_t places_stride(const hg_tensor *t, uint32_t axis);
 /* v0, v1 …, at most INT64_MAX each; returns which. */
 uint32_t places_number_add(places_work *w, uint64_t number);
-/* ` + COORDINATE * STRIDE` of a place. The stride is a number. */
+/* ` + COORDINATE * STRIDE` of a place. The stride is a number, unless it is 1. */
 void places_step_add(places_work *w, hg_text *out, const char *coordinate, int64_t stride);
 hg_status tensor_places(tensor_run *run, places_work *w, hg_tensor **result) HG_NODISCARD;
 
