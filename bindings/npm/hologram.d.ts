@@ -127,6 +127,8 @@ export class Hologram {
   readonly version: string;
   /** For load({ module }) in a worker. */
   readonly module: WebAssembly.Module;
+  /** Kernels that are compiled behind the scenes: how many have come, and a wait for those that were begun. */
+  readonly native: { readonly arrived: number; settled(): Promise<void> };
   readonly types: Type[];
   backends(): string[];
   devices(): DeviceInfo[];

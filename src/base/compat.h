@@ -163,6 +163,12 @@ static inline void hg_fpsr_write(uint64_t fpsr) {
  * linkage by their names. */
 #define HG_ASSEMBLY(text) __asm__(text)
 
+/* In WebAssembly: a function of the host, and one for it, by names that are their own. */
+#if defined(__wasm__)
+#define HG_WASM_IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
+#define HG_WASM_EXPORT(name) __attribute__((export_name(name)))
+#endif
+
 #define HG_TYPEOF(expression) __typeof__(expression)
 /* A block whose last expression is its value. */
 #define HG_BLOCK_VALUE(...) __extension__({__VA_ARGS__})

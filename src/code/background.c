@@ -86,7 +86,17 @@ void hg_background_close(hg_background *b) {
 
 const int *hg_background_closing(const hg_background *b) { return &b->closing; }
 
+/* Where there are no threads a job is done at once, by who asks for it. */
+static bool run_here(hg_background *b, hg_background_job *job, uint32_t level) {
+    if (b->running || hg_atomic_load(&b->closing, HG_ACQUIRE)) return false;
+    b->running = job;
+    job->run(job, level);
+    b->running = NULL;
+    return true;
+}
+
 bool hg_background_add(hg_background *b, hg_background_job *job, uint32_t level) {
+    if (!HG_HAS_THREADS) return run_here(b, job, level);
     hg_mutex_lock(&b->lock);
     if (!b->started && !hg_atomic_load(&b->closing, HG_ACQUIRE))
         b->started = hg_thread_start(&b->thread, work, b);

@@ -55,6 +55,23 @@ hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vec
 hg_status emit_vector_c_local(vec_kernel *const *kernels, const char *const *names, uint32_t count,
                               uint32_t vector_bytes, hg_text *out) HG_NODISCARD;
 
+/* Kernels in vector form as a module of WebAssembly with SIMD (128-bit vectors; none of relaxed
+ * SIMD), added to out. It exports a function for each kernel, under these names or, NULL, the
+ * kernels' own, and imports what a C program for wasm32 has: env.memory,
+ * env.__indirect_function_table, env.__stack_pointer, env.__memory_base, where the module's
+ * constant data comes to lie (section dylink.0 says its size). A function (launch, begin, end) of
+ * i32, i64, i64 runs lanes from begin, a multiple of the lanes of a turn, to end - 1, over an
+ * hgv_launch of <hologram/vector.h> as clang lays it out for wasm32. Of kernels with fma of f64 the
+ * module imports env.fma. about: a text in a section of its own; may be "". HG_ERROR_ISA: a kernel
+ * has what this printer has not. Text of such bytes: emit_wasm_text. */
+void emit_wasm_caps(kir_caps *caps, bool fma64); /* what kernels may have; fma64: that import */
+hg_status emit_wasm(vec_kernel *const *kernels, uint32_t count, const char *const *names,
+                    const char *about, hg_text *out) HG_NODISCARD;
+void emit_wasm_text(const hg_text *bytes, const char *about, hg_text *out);
+/* Lanes of a turn in modules of `hologram emit`, and in those of a host unless a kernel is better
+ * off with others. */
+enum { EMIT_WASM_LANES = 8, EMIT_WASM_BYTES = 16 };
+
 /* SPIR-V 1.5 (Vulkan 1.2) words, added to out; on failure out is as before. The entry point is
  * "main". Group memory may be reached by 1, 2 (loads only), 4 and 8 bytes, atomically by 4; the
  * group of a folded kernel is numbered in the first dimension, that of a FLAT one and its dispatch

@@ -38,11 +38,39 @@ static hg_status print_wgsl(const emitter *row, const emit_input *in, hg_text *o
     return emit_wgsl(in->kernels[0], in->layout, &options, in->about, out);
 }
 
+static hg_status make_wasm(const emit_input *in, const char *about, hg_text *out) {
+    vec_kernel **kernels = hg_calloc((size_t)in->count + 1, sizeof(vec_kernel *));
+    hg_status status = kernels ? HG_OK : hg_fail_memory();
+    for (uint32_t i = 0; i < in->count && status == HG_OK; i++)
+        status = vec_form(
+            in->kernels[i],
+            &(vec_options){.lanes = EMIT_WASM_LANES, .blocks = vec_asks_for_places(in->kernels[i])},
+            &kernels[i]);
+    if (status == HG_OK) status = emit_wasm(kernels, in->count, NULL, about, out);
+    for (uint32_t i = 0; i < in->count && kernels; i++) vec_kernel_destroy(kernels[i]);
+    hg_free(kernels);
+    return status;
+}
+
+static hg_status print_wasm(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    return make_wasm(in, in->about, out);
+}
+
 #if !defined(__wasm__) /* emitters.def */
 
 static hg_status print_lanes(const emitter *row, const emit_input *in, hg_text *out) {
     (void)row;
     return emit_c(in->kernels, in->count, in->about, out);
+}
+
+static hg_status print_wasm_text(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    hg_text bytes = {0};
+    hg_status status = make_wasm(in, "", &bytes);
+    if (status == HG_OK) emit_wasm_text(&bytes, in->about, out);
+    hg_text_free(&bytes);
+    return status;
 }
 
 static hg_status print_dialect(const emitter *row, const emit_input *in, hg_text *out) {

@@ -25,6 +25,9 @@ typedef struct native_loader {
     void *(*load)(const uint8_t *bytes, uint64_t size, const char *entry, char reason[256]);
     void *(*entry)(const void *code);
     void (*unload)(void *code); /* NULL is fine */
+    /* In place of load and entry: code that comes later. It is for a kernel that was told to expect
+     * it (tile_kernel_expect), whose end calls `unload`. */
+    void *(*begin)(const uint8_t *bytes, uint64_t size, tile_kernel *kernel, char reason[256]);
 } native_loader;
 
 typedef struct native_compiler {
@@ -36,6 +39,7 @@ typedef struct native_compiler {
     void (*find)(tile_level level, const kir_module *module, bool compiler, tile_native *code);
 
     void (*level)(tile_level level, native_level *how);
+    void (*caps)(kir_caps *caps); /* what kernels may have; NULL: what the vector form has */
     /* False: it was looked for and cannot be used. Opens nothing. */
     bool (*possible)(void);
     /* It is open, or was not tried yet and is there. Opens nothing. */

@@ -31,6 +31,11 @@ bool native_possible(void) {
 
 bool native_likely(void) { return native_possible() && native_choose()->there(); }
 bool native_is_at_once(void) { return native_possible() && native_choose()->at_once; }
+void native_caps(kir_caps *caps) {
+    const native_compiler *by = native_choose();
+    vec_caps(caps);
+    if (by && by->caps) by->caps(caps);
+}
 bool native_has_dot4(tile_level level) { return level_of(native_choose(), level).options.dot4; }
 
 static const char *open_compiler(const native_compiler *by, char reason[256]) {
@@ -114,10 +119,16 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, uin
                        "its code would take %u bytes of the stack, and may take at most %d",
                        (unsigned)frame, (int)HG_JIT_MOST_FRAME);
     const native_loader *loader = m->by->loader;
-    void *code = loader->load(bytes, size, HG_JIT_KERNEL, reason);
+    void *code = loader->begin ? loader->begin(bytes, size, kernel, reason)
+                               : loader->load(bytes, size, HG_JIT_KERNEL, reason);
     if (!code) return hg_fail(HG_ERROR_INTERNAL, "%s", reason);
     tile_native native = {
         .lanes = m->lanes, .blocks = m->blocks, .destroy = loader->unload, .user = code};
+    if (loader->begin) {
+        if (tile_kernel_expect(kernel, &native)) return HG_OK;
+        loader->unload(code);
+        return hg_fail(HG_ERROR_ISA, "this kernel keeps the interpreter's code");
+    }
     void *entry = loader->entry(code);
     memcpy(&native.run, &entry, sizeof entry);
     if (tile_kernel_attach(kernel, &native)) return HG_OK;

@@ -27,6 +27,8 @@ bool native_likely(void); /* and the compiler is there, as far as that can be to
                              it */
 /* It is, and kernels are compiled before their first launch where nobody says when. */
 bool native_is_at_once(void);
+/* What kernels may have that are given to native_compile. */
+void native_caps(kir_caps *caps);
 /* Whether kernels may have DOT4_S and DOT4_U. */
 bool native_has_dot4(tile_level level);
 /* Gives the interpreter's kernel the code that the library carries for it, if there is some.

@@ -403,7 +403,9 @@ static hg_status find_target(const char *name, emit_job *o) {
 /* What a target takes when nobody says: the first of its row. */
 static hg_status find_caps(const char *name, emit_job *o) {
     char first[32], known[256];
-    if (!name && o->target->form == EMIT_LANES) emit_c_caps(&o->caps.kir);
+    const bool wasm = o->target == emitter_find("wasm") || o->target == emitter_find("wat");
+    if (!name && o->target->form == EMIT_LANES && wasm) emit_wasm_caps(&o->caps.kir, false);
+    if (!name && o->target->form == EMIT_LANES && !wasm) emit_c_caps(&o->caps.kir);
     if (!name && o->target->form != EMIT_DEVICE && !o->device_form) return HG_OK;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(o->target->caps, " "), o->target->caps);
     if (hg_capset_find(name ? name : first, &o->caps)) return HG_OK;

@@ -14,10 +14,23 @@ _Static_assert(sizeof(hgv_memory) == sizeof(tile_memory) &&
                "one layout");
 
 bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
-    if (!tile_takes_native(kernel) || kernel->native.now) return false;
+    if (!tile_takes_native(kernel) || kernel->native.now || kernel->native.expected) return false;
     kernel->native.code = *native;
     hg_atomic_store(&kernel->native.now, &kernel->native.code, HG_RELEASE);
     return true;
+}
+
+bool tile_kernel_expect(tile_kernel *kernel, const tile_native *native) {
+    if (!tile_takes_native(kernel) || kernel->native.now || kernel->native.expected) return false;
+    kernel->native.code = *native;
+    kernel->native.expected = true;
+    return true;
+}
+
+void tile_kernel_arrive(tile_kernel *kernel,
+                        void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end)) {
+    kernel->native.code.run = run;
+    hg_atomic_store(&kernel->native.now, &kernel->native.code, HG_RELEASE);
 }
 
 /* ---- launches ---- */

@@ -95,6 +95,10 @@ typedef struct tile_native {
 /* Once a kernel, at any time: launches that are under way go over to it where they begin a piece of work, and so do launches made ready.
  * False: the kernel keeps the interpreter's code, since it is looked at while it runs. Of a kernel with barriers or shared memory each call is a block. */
 bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native);
+/* The same for code that is still being made, whose `run` is not known yet: `destroy` is called with the kernel's end, and tile_kernel_arrive
+ * may be called before, from where no launch of the kernel is at work on this thread. */
+bool tile_kernel_expect(tile_kernel *kernel, const tile_native *native);
+void tile_kernel_arrive(tile_kernel *kernel, void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end));
 /* Who wants to know when native code is worth having, of a kernel that nobody has launched yet. `ask` is called by a thread that launches, at
  * most once when the kernel has become warm (worth a look whether there is code already) and once when it is hot: the interpreter has
  * spent about as much time on it as a compiler would take. */

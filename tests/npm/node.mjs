@@ -1,4 +1,4 @@
-// The package in Node, as it was installed beside this file: node node.mjs [CASES]
+// The package in Node, as it was installed beside this file: node node.mjs [CASES CASES...]
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import * as hologram from 'hologram';
 import { run } from './checks.mjs';
 import { replay } from './replay.mjs';
 
-const [casesFile] = process.argv.slice(2);
+const [casesFile, ...compiledFiles] = process.argv.slice(2); // cases for the interpreter, and for compiled kernels
 let passed = 0;
 let failed = 0;
 
@@ -187,6 +187,16 @@ if (casesFile) {
     failed += found.failed;
     for (const message of found.messages) console.log(message);
   }
+}
+
+for (const file of compiledFiles) {
+  const start = performance.now();
+  const found = await replay(hg, new Uint8Array(await readFile(file)), { compiled: true });
+  console.log(`wasm, compiled: ${found.values} values checked, ${found.native} kernels, in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  passed += found.passed;
+  failed += found.failed;
+  for (const message of found.messages) console.log(message);
+  await check('compiled: kernels came', () => expect(found.native > found.passed / 2, `${found.native} kernels for ${found.passed} cases`));
 }
 
 await check('memory is the same after many runs and loads', async () => {

@@ -189,12 +189,13 @@ function judge(c, { after, error }, count) {
   return null;
 }
 
-/** { passed, failed, values, messages } of every so many of the cases of a file. pretend: '' or 'poor'. On webgpu those without pools. */
-export async function replay(hg, bytes, { pretend = '', name = 'wasm', every = 1 } = {}) {
+/** { passed, failed, values, native, messages } of every so many of the cases of a file. pretend: '' or 'poor'. On webgpu those without pools.
+ *  compiled: by native code, as far as kernels have some; `native` counts them. */
+export async function replay(hg, bytes, { pretend = '', name = 'wasm', every = 1, compiled = false } = {}) {
   const r = new Reader(bytes);
   if (r.text(8) !== 'HGCASES1') throw new Error('not a file of cases');
-  const backend = await hg.open(name, { pretend, timeout_ms: 60000 });
-  const count = { passed: 0, failed: 0, values: 0, messages: [], size: (type) => Number(hg.call('hg_type_size_bytes', type)) };
+  const backend = await hg.open(name, { pretend, timeout_ms: 60000, ...(name === 'wasm' ? { jit: compiled ? 'on' : 'off' } : {}) });
+  const count = { passed: 0, failed: 0, values: 0, native: 0, messages: [], size: (type) => Number(hg.call('hg_type_size_bytes', type)) };
   let index = 0;
   while (r.at < bytes.length) {
     const c = readCase(r);
@@ -204,6 +205,12 @@ export async function replay(hg, bytes, { pretend = '', name = 'wasm', every = 1
     try {
       program = hg.assemble(c.text);
       program.verify();
+      if (compiled) { // the first launch makes the kernels, and runs by the interpreter
+        const before = hg.native.arrived;
+        runCase(hg, backend, program, c);
+        await hg.native.settled();
+        count.native += hg.native.arrived - before;
+      }
       wrong = judge(c, await (backend.waits ? runCase : runQueued)(hg, backend, program, c), count);
     } catch (error) {
       wrong = error.message;
@@ -212,7 +219,7 @@ export async function replay(hg, bytes, { pretend = '', name = 'wasm', every = 1
     if (!backend.waits && wrong?.includes("this device's compiler takes")) continue; // it says so itself
     if (wrong) count.failed++;
     else count.passed++;
-    if (wrong && count.failed <= MOST_FAILURES) count.messages.push(`${c.name}${pretend && ` --pretend ${pretend}`}: ${wrong}`);
+    if (wrong && count.failed <= MOST_FAILURES) count.messages.push(`${c.name}${pretend && ` --pretend ${pretend}`}${compiled ? ', compiled' : ''}: ${wrong}`);
   }
   backend.dispose();
   return count;

@@ -26,7 +26,9 @@ part='--part 2/9'
 tally "$HG_BUILD_DIR/tests/cts" --quick $part --record "$site/node.bin"
 tally "$HG_BUILD_DIR/tests/cts" --quick --part 7/60 --record "$site/cases.bin"
 tally "$HG_BUILD_DIR/tests/differential" --short --seed 11 --count 100 --record "$site/random.bin"
-tally node "$site/node.mjs" "$site/node.bin"
+compiled="$site/cases.bin"
+[ -n "$part" ] || compiled="$site/node.bin"
+tally node "$site/node.mjs" "$site/node.bin" "$compiled" "$site/random.bin"
 if command -v chromium >/dev/null 2>&1; then
     tally node "$site/browser.mjs" "$site"
     /usr/bin/python3 -B examples/web/build.py --command "$HG_BUILD_DIR/hologram" build/npm/hologram-*.tgz build/npm/web

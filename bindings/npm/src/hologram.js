@@ -20,11 +20,12 @@ export class Hologram {
   #closed;
 
   /** Made by load(). */
-  constructor(core, module, callbacks, webgpu, closed) {
+  constructor(core, module, callbacks, webgpu, native, closed) {
     this.core = core;
     this.webgpu = webgpu;
     this.module = module;
     this.callbacks = callbacks;
+    this.native = native;
     this.#root = rootToken(core);
     this.#closed = closed;
     this.#answerCalls();

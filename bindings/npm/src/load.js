@@ -3,6 +3,7 @@
 import { Core, HologramError, bytesOf } from './core.js';
 import { Hologram } from './hologram.js';
 import { version } from './interface.js';
+import { NativeCode } from './native.js';
 import { WebGPU } from './webgpu.js';
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6D];
@@ -141,17 +142,20 @@ export function makeLoad(here, read) {
     options.signal?.throwIfAborted();
     const callbacks = {};
     const host = Object.fromEntries(['event_done', 'resolve', 'graph_program'].map((name) => [name, (...args) => callbacks[name](...args)]));
+    const native = new NativeCode();
     let exports;
     try {
-      ({ exports } = await WebAssembly.instantiate(module, { host: { clock_ms: () => performance.now(), ...host }, webgpu: webgpu.imports() }));
+      const imports = { clock_ms: () => performance.now(), ...native.imports, ...host };
+      ({ exports } = await WebAssembly.instantiate(module, { host: imports, webgpu: webgpu.imports() }));
     } catch (error) {
       throw failed(`hologram.wasm cannot be started (${error.message}): it must be the one of version ${version}`, error);
     }
+    native.started(exports);
     const core = new Core(exports);
     webgpu.attach(core);
     const found = core.call('hg_version_text');
     if (!found.startsWith(version)) throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
-    return new Hologram(core, module, callbacks, webgpu, () => { first = null; });
+    return new Hologram(core, module, callbacks, webgpu, native, () => { first = null; });
   }
 
   /** Loading itself ends when all who wait for it have aborted. */

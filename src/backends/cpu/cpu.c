@@ -123,7 +123,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->carries = plain && !(options->jit && strcmp(options->jit, "off") == 0);
     d->compiler = d->caps.compiler.improves && native_likely();
     if (d->caps.compiler.improves) {
-        vec_caps(&d->caps.compiler.better);
+        native_caps(&d->caps.compiler.better);
         d->caps.hints.dot4 = d->caps.compiler.better.dot4 = native_has_dot4(level) &&
                                                             !hg_pretends(options->pretend,
                                                                          "no-dot4");
