@@ -36,7 +36,9 @@ function readCase(r) {
   c.expected = (c.kind === 0 ? c.arrays.slice(0, 1) : c.arrays).map((array) => {
     const bytes = r.take(array.bytes.length);
     const ulps = c.kind === 0 ? r.list(() => r.u32()) : [];
-    return { bytes, ulps };
+    const stride = c.kind === 1 ? r.u32() : 0;
+    const fields = c.kind === 1 ? r.list(() => ({ offset: r.u32(), type: r.u32() })) : [];
+    return { bytes, ulps, stride, fields };
   });
   return c;
 }
@@ -174,15 +176,19 @@ function judge(c, { after, error }, count) {
     return same ? null : `expected ${c.code} at instruction ${c.instruction}, lane ${c.lane}; got ${got} (${error?.message})`;
   }
   if (error) return error.message;
-  for (const [i, { bytes, ulps }] of c.expected.entries()) {
+  for (const [i, { bytes, ulps, stride, fields }] of c.expected.entries()) {
     const { type, name } = c.arrays[i];
-    const size = count.size(type);
-    for (let at = 0, element = 0; at + size <= bytes.length; at += size, element++) {
-      if (ulps[element] !== UNCHECKED) count.values++;
-      const [expected, got] = [bytes.subarray(at, at + size), after[i].subarray(at, at + size)];
-      if (!agrees(type, ulps[element] ?? 0, expected, got)) {
+    const step = stride || count.size(type);
+    for (let start = 0, element = 0; start < bytes.length; start += step, element++) {
+      for (const one of stride ? fields : [{ offset: 0, type }]) {
+        const size = count.size(one.type);
+        const at = start + one.offset;
+        if (at + size > bytes.length) continue;
+        if (ulps[element] !== UNCHECKED) count.values++;
+        const [expected, got] = [bytes.subarray(at, at + size), after[i].subarray(at, at + size)];
+        if (agrees(one.type, ulps[element] ?? 0, expected, got)) continue;
         const text = (data) => number(data).toString(16).padStart(2 * size, '0');
-        return `${name}, element ${element}: expected ${text(expected)}, got ${text(got)}`;
+        return `${name}, element ${element}${stride && `, byte ${one.offset}`}: expected ${text(expected)}, got ${text(got)}`;
       }
     }
   }

@@ -95,7 +95,7 @@ export const checks = {
     same(error.status, 'HG_ERROR_EXECUTION_FAILED');
     if (turns < 5) throw new Error(`the page had ${turns} turns meanwhile`);
     const control = new AbortController();
-    const running = hg.run(ENDLESS, { y: [0] }, { ...GPU, signal: control.signal, timeoutMs: 4 }); // else it runs for long
+    const running = hg.run(ENDLESS, { y: [0] }, { ...GPU, signal: control.signal, timeoutMs: 2 }); // else it runs for long
     setTimeout(() => control.abort(new Error('not wanted')), 20);
     same((await failure(() => running)).message, 'not wanted');
   },

@@ -1,13 +1,16 @@
 /* Cases as bytes, for machines that cannot run the oracle: `cts --record FILE` and
  * `differential --record FILE` write every case with what it must give, and tests/npm/replay.mjs
- * runs and compares them. All numbers are little-endian. A file is
+ * runs and compares them. All numbers are little-endian. A file is "HGCASES1", then for each case:
  *
- *     "HGCASES1", then for each case:
- *     u32 n, name   u32 n, program text   u32 class to clear   u32 grid[3], block[3]   u64 lanes,
- * shared, max_steps u32 arrays, each: 32 bytes name, u32 pool, u32 type, u64 n, bytes u32 scalars,
- * each: 32 bytes name, u32 type, u64 bits u32 kind:  0: the first array must become: its bytes,
- * then u32 given, then given x u32 ULPs an element may be off 1: every array must become: its bytes
- *                2: a fault: 4 bytes code, u64 instruction, u64 lane (HG_NONE: any) */
+ *     u32 n, name; u32 n, program text; u32 class to clear; u32 grid[3], block[3];
+ *     u64 lanes, shared, max_steps
+ *     u32 arrays, each: 32 bytes name, u32 pool, u32 type, u64 n, bytes
+ *     u32 scalars, each: 32 bytes name, u32 type, u64 bits
+ *     u32 kind:
+ *     0: the first array must become: its bytes, u32 given, given x u32 ULPs an element may be off
+ *     1: every array must become: its bytes, u32 stride (0: all of it counts), u32 fields of each
+ *        stride that count, each: u32 offset, u32 type
+ *     2: a fault: 4 bytes code, u64 instruction, u64 lane (HG_NONE: any) */
 #include "reference/record.h"
 #include "oracle/oracle.h"
 #include <string.h>
@@ -67,10 +70,17 @@ void record_run(FILE *f, const char *name, const run_case *c, const run_case *af
         return;
     }
     put_number(f, 1, 4);
-    for (uint32_t i = 0; i < after->array_count; i++)
+    for (uint32_t i = 0; i < after->array_count; i++) {
+        const case_array *a = &after->arrays[i];
         put_bytes(f, /* the library makes scratch arrays itself: nothing comes back */
-                  c->arrays[i].scratch ? c->arrays[i].bytes : after->arrays[i].bytes,
-                  after->arrays[i].size);
+                  c->arrays[i].scratch ? c->arrays[i].bytes : a->bytes, a->size);
+        put_number(f, a->stride, 4);
+        put_number(f, a->stride ? a->field_count : 0, 4);
+        for (uint32_t k = 0; a->stride && k < a->field_count; k++) {
+            put_number(f, a->fields[k].offset, 4);
+            put_number(f, (uint64_t)a->fields[k].type, 4);
+        }
+    }
 }
 
 FILE *record_open(const char *path) {
