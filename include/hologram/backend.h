@@ -26,8 +26,9 @@ HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
 /** A named backend: "cpu", "cuda", "opencl", "vulkan", "webgpu", "null", "auto";
  * HG_ERROR_BACKEND_UNAVAILABLE with the reason. device counts the devices of the backend; behind a
  * platform's number, "opencl/1", those of that platform (hg_device_info.platform). "cuda" needs an
- * NVIDIA driver. "webgpu" ("wgpu") a library of WebGPU. "metal", "wasm", "tpu", "hip", "rocm",
- * "oneapi", "levelzero" and "sycl" are known words without a backend in this version. */
+ * NVIDIA driver. "webgpu" ("wgpu") a library of WebGPU, "tpu" a PJRT plugin. "metal", "wasm",
+ * "hip", "rocm", "oneapi", "levelzero" and "sycl" are known words without a backend in this
+ * version. */
 HG_API hg_status hg_backend_create(const char *name, uint32_t device,
                                    hg_backend **backend) HG_NODISCARD;
 /** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits.

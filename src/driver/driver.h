@@ -37,6 +37,7 @@ typedef struct hg_compiler_caps {
     /* Kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of
      * HG_CMD_LAUNCH and kernel_create. */
     bool device_form;
+    bool probed;     /* without device form too: the numeric probe runs when the device opens */
     bool by_aliases; /* code for each way in which slots are distinct (kir_slot.distinct), of device
                         forms that reach slots by bindings */
     hg_improves improves; /* of a device without device form */

@@ -149,7 +149,8 @@ static hg_status make_shared(hg_opening *o) {
         HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
     HG_TRY(hg_compiler_create(b->driver, b->device, 0, &b->code.compiler));
-    if (b->caps->compiler.device_form) HG_TRY(hg_probing_start(b, true, &o->probing));
+    if (b->caps->compiler.device_form || b->caps->compiler.probed)
+        HG_TRY(hg_probing_start(b, true, &o->probing));
     o->stage = PROBES;
     return HG_OK;
 }

@@ -420,7 +420,7 @@ static void test_choice(void) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, " %s", hg_drivers[i]->name);
     }
-    strcat(known, " metal wasm tpu hip rocm oneapi levelzero sycl wgpu)");
+    strcat(known, " metal wasm hip rocm oneapi levelzero sycl wgpu)");
     CHECK_FAILS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE, "", known);
     clear();
     CHECK_STATUS(hg_backend_create("", 0, &b), HG_OK); /* none named: auto */
@@ -449,8 +449,7 @@ static void test_absent(void) {
 #if !defined(__APPLE__)
         {"metal", "Metal backend only available on Apple platforms"},
 #endif
-        {"WASM", "WASM backend requires 'wasm' feature to be enabled"},
-        {"tpu", "TPU backend requires 'tpu' feature to be enabled"}
+        {"WASM", "WASM backend requires 'wasm' feature to be enabled"}
     };
     hg_device_info info[64];
     size_t count = 0;
@@ -473,7 +472,7 @@ static void test_named_or_none(void) {
         const char *backend, *device;
     } cases[] = {{"wgpu", "7"},
                  {"webgpu", ""},
-                 {"tpu", "0"},
+                 {"tpu", "4000000000"},
                  {"cpu", "1"},
                  {"vulkan", "4000000000"},
                  {"opencl", "4000000000"},

@@ -335,8 +335,7 @@ static void test_create(void) {
 #if !defined(__APPLE__)
         {HG_BACKEND_METAL, "Metal backend only available on Apple platforms"},
 #endif
-        {HG_BACKEND_WASM, "WASM backend requires 'wasm' feature to be enabled"},
-        {HG_BACKEND_TPU, "TPU backend requires 'tpu' feature to be enabled"}
+        {HG_BACKEND_WASM, "WASM backend requires 'wasm' feature to be enabled"}
     };
     hg_executor *e = NULL;
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {

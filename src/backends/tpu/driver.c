@@ -1,0 +1,191 @@
+/* The TPU backend: any device that a PJRT plugin offers, through StableHLO.
+ * Must not know: programs, handles. */
+#include "backends/tpu/tpu_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+struct hg_driver_queue {
+    hg_device *device;
+};
+struct hg_driver_event {
+    int done;
+    hg_status status;
+};
+
+/* ---- devices ---- */
+
+static void describe(pjrt_device *device, char *text, size_t size) {
+    pjrt_device_description d = {.head = {sizeof d, NULL}, .device = device};
+    pjrt_description_text t = {.head = {sizeof t, NULL}};
+    if (tpu_check("description", tpu->device_description(&d)) != HG_OK) return;
+    t.description = d.description;
+    if (tpu_check("description", tpu->description_kind(&t)) != HG_OK) return;
+    snprintf(text, size, "%.*s, PJRT %d.%d, %.60s", (int)(t.length < 60 ? t.length : 60), t.text,
+             tpu->major, tpu->minor, tpu->version);
+}
+
+static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
+    if (!tpu_open(reason)) return 0;
+    uint32_t count = (uint32_t)tpu->device_count;
+    for (uint32_t i = 0; devices && i < count && i < capacity; i++) {
+        memset(&devices[i], 0, sizeof devices[i]);
+        devices[i].size = sizeof devices[i];
+        memcpy(devices[i].backend, "tpu", 4);
+        describe(tpu->devices[i], devices[i].name, sizeof devices[i].name);
+        devices[i].available = true;
+        devices[i].max_block_lanes = HG_MAX_BLOCK_LANES;
+        devices[i].max_shared_bytes = HG_MAX_SHARED_BYTES;
+    }
+    return count;
+}
+
+static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    char reason[256];
+    (void)options;
+    if (!tpu_open(reason))
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "TPU backend not available: %s", reason);
+    if (index >= tpu->device_count)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "tpu has %u devices; asked for number %u",
+                       (unsigned)tpu->device_count, (unsigned)index);
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    d->device = tpu->devices[index];
+    hg_mutex_init(&d->lock);
+    emit_stablehlo_caps(&d->caps.compiler.kir);
+    d->caps.compiler.probed = true;
+    d->caps.compiler.max_slots = UINT32_MAX;
+    d->caps.scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
+    d->caps.memory.max_shared_bytes = HG_MAX_SHARED_BYTES;
+    snprintf(d->caps.identity, sizeof d->caps.identity, "%.60s %.120s PJRT %d.%d", tpu->name,
+             tpu->version, tpu->major, tpu->minor);
+    *device = d;
+    return HG_OK;
+}
+
+static void device_close(hg_device *device) {
+    hg_mutex_destroy(&device->lock);
+    hg_free(device);
+}
+static const hg_device_caps *device_caps(const hg_device *device) { return &device->caps; }
+
+/* ---- memory ---- */
+
+static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) {
+    hg_driver_arena *a = hg_calloc(1, sizeof *a);
+    if (!a) return hg_fail_memory();
+    a->bytes = size <= PTRDIFF_MAX - 8 ? hg_calloc((size_t)size + 8, 1) : NULL; /* whole words */
+    a->device = device;
+    a->size = size;
+    a->on_host = true;
+    *arena = a;
+    if (a->bytes) return HG_OK;
+    hg_free(a);
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available",
+                   (unsigned long long)size);
+}
+
+static void arena_free(hg_device *device, hg_driver_arena *arena) {
+    (void)device;
+    if (!arena) return;
+    tpu_free_buffer(arena->buffer);
+    hg_free(arena->bytes);
+    hg_free(arena);
+}
+
+/* The bytes of a range, which are then only on the host where they are to be written. */
+static hg_status host_bytes(const hg_range *range, bool written, uint8_t **bytes) {
+    hg_driver_arena *a = range->arena;
+    HG_TRY(tpu_to_host(a));
+    if (written) {
+        tpu_free_buffer(a->buffer);
+        a->buffer = NULL;
+    }
+    *bytes = a->bytes + range->offset;
+    return HG_OK;
+}
+
+/* ---- queues: work is over when submit returns ---- */
+
+static hg_status run_command(hg_device *device, const hg_driver_command *c) {
+    uint8_t *to = NULL, *from = NULL;
+    if (c->kind == HG_CMD_LAUNCH) return tpu_launch(device, c->launch, c->fault);
+    if (c->kind == HG_CMD_COPY || c->kind == HG_CMD_COPY_OUT)
+        HG_TRY(host_bytes(&c->from, false, &from));
+    if (c->kind != HG_CMD_COPY_OUT) HG_TRY(host_bytes(&c->to, true, &to));
+    switch (c->kind) {
+    case HG_CMD_COPY_IN: memcpy(to, c->host, (size_t)c->to.size); return HG_OK;
+    case HG_CMD_COPY_OUT: memcpy(c->host, from, (size_t)c->from.size); return HG_OK;
+    case HG_CMD_COPY: memmove(to, from, (size_t)c->to.size); return HG_OK;
+    case HG_CMD_FILL: memset(to, c->value, (size_t)c->to.size); return HG_OK;
+    default: return hg_fail(HG_ERROR_INTERNAL, "tpu: unknown command %d", (int)c->kind);
+    }
+}
+
+static hg_status queue_create(hg_device *device, hg_driver_queue **queue) {
+    *queue = hg_calloc(1, sizeof **queue);
+    if (!*queue) return hg_fail_memory();
+    (*queue)->device = device;
+    return HG_OK;
+}
+
+static void queue_destroy(hg_driver_queue *queue) { hg_free(queue); }
+
+static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands,
+                              uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) {
+    hg_status status = HG_OK;
+    for (uint32_t i = 0; i < wait_count && status == HG_OK; i++) status = waits[i]->status;
+    for (uint32_t i = 0; i < count && status == HG_OK; i++)
+        status = run_command(queue->device, &commands[i]);
+    if (signal) {
+        signal->status = status;
+        hg_atomic_store(&signal->done, 1, HG_RELEASE);
+    }
+    return status;
+}
+
+static hg_status event_create(hg_device *device, hg_driver_event **event) {
+    (void)device;
+    *event = hg_calloc(1, sizeof **event);
+    return *event ? HG_OK : hg_fail_memory();
+}
+
+static void event_destroy(hg_driver_event *event) { hg_free(event); }
+
+static hg_status event_query(hg_driver_event *event, bool *done) {
+    *done = hg_atomic_load(&event->done, HG_ACQUIRE) != 0;
+    return *done ? event->status : HG_OK;
+}
+
+static hg_status event_wait(hg_driver_event *event) {
+    bool done;
+    return event_query(event, &done);
+}
+
+static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
+    (void)device;
+    (void)call;
+    (void)scratch;
+    return false;
+}
+
+const hg_driver hg_driver_tpu = {
+    .name = "tpu",
+    .vendor = &tpu_vendor,
+    .enumerate = enumerate,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_caps = device_caps,
+    .arena_alloc = arena_alloc,
+    .arena_free = arena_free,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .queue_submit = queue_submit,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_query = event_query,
+    .event_wait = event_wait,
+    .kernel_create = tpu_kernel_create,
+    .kernel_destroy = tpu_kernel_destroy,
+    .step_supported = step_supported,
+};

@@ -1,0 +1,405 @@
+/* Kernels of the TPU backend: their StableHLO belongs to the sizes of a launch, so that a kernel
+ * has an executable for each set of sizes that it was launched with.
+ * Must not know: where the plugin came from. */
+#include "backends/tpu/tpu_internal.h"
+#include "kir/access.h"
+#include "kir/fault_text.h"
+#include "kir/parse.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_EXECUTABLES = 32, /* of a kernel */
+    ROUNDS_A_MS = 200,     /* of loops, until a launch counts as late */
+    RESULT_NUMBERS = 5     /* code, phase, lane and two values of the first fault */
+};
+
+/* What an executable was made for. */
+typedef struct sizes {
+    uint32_t grid[3], block[3];
+    uint64_t lanes, shared_bytes;
+    uint32_t array_count;
+} sizes;
+
+typedef struct executable {
+    sizes sizes;
+    emit_stablehlo_array *arrays; /* array_count of them */
+    uint32_t *slot_arrays;
+    uint32_t class_array;
+    pjrt_executable *code;
+    emit_stablehlo_sites sites;
+    bool *written;
+    uint64_t used; /* when, by the kernel's clock */
+} executable;
+
+struct hg_driver_kernel {
+    hg_device *device;
+    kir_module *module;
+    uint8_t *words; /* emit_stablehlo_words */
+    uint64_t clock;
+    HG_VEC(executable) executables;
+};
+
+static void free_executable(executable *e) {
+    hg_free(e->arrays);
+    hg_free(e->slot_arrays);
+    hg_free(e->written);
+    hg_vec_free(&e->sites);
+    if (e->code)
+        (void)tpu->executable_destroy(
+            &(pjrt_of_executable){{sizeof(pjrt_of_executable), NULL}, e->code});
+}
+
+void tpu_kernel_destroy(hg_driver_kernel *kernel) {
+    for (uint64_t i = 0; i < kernel->executables.count; i++)
+        free_executable(&kernel->executables.data[i]);
+    hg_vec_free(&kernel->executables);
+    kir_module_destroy(kernel->module);
+    hg_free(kernel->words);
+    hg_free(kernel);
+}
+
+/* Through its text, which has everything. */
+static hg_status copy_module(const kir_module *from, kir_module **to) {
+    hg_text text = {0};
+    hg_status status = HG_OK;
+    kir_print(&text, from);
+    if (text.failed)
+        status = hg_fail_memory();
+    else
+        status = kir_parse(text.data, text.length, NULL, to);
+    hg_text_free(&text);
+    return status;
+}
+
+/* Whether there are words for the kernel: its text for one lane and arrays of one word. */
+static hg_status try_text(const hg_driver_kernel *k) {
+    uint64_t slots = k->module->slots.count;
+    emit_stablehlo_array *arrays = hg_calloc((size_t)slots + 1, sizeof *arrays);
+    uint32_t *places = hg_calloc((size_t)slots + 1, sizeof *places);
+    emit_stablehlo_sites sites = {0};
+    hg_text text = {0};
+    hg_status status = arrays && places ? HG_OK : hg_fail_memory();
+    for (uint64_t i = 0; i <= slots && status == HG_OK; i++) {
+        arrays[i] = (emit_stablehlo_array){1, k->words[i], false};
+        places[i] = (uint32_t)i;
+    }
+    const emit_stablehlo_launch launch = {.grid = {1, 1, 1},
+                                          .block = {1, 1, 1},
+                                          .lanes = 1,
+                                          .shared_bytes = 64,
+                                          .arrays = arrays,
+                                          .array_count = (uint32_t)slots + 1,
+                                          .slot_arrays = places,
+                                          .class_array = (uint32_t)slots,
+                                          .shared_word = k->words[slots + 1]};
+    if (status == HG_OK) status = emit_stablehlo(k->module, &launch, "", &text, &sites);
+    hg_text_free(&text);
+    hg_vec_free(&sites);
+    hg_free(arrays);
+    hg_free(places);
+    return status;
+}
+
+hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
+                            hg_driver_kernel **kernel) {
+    hg_driver_kernel *k = hg_calloc(1, sizeof *k);
+    if (!k) return hg_fail_memory();
+    k->device = device;
+    hg_status status = copy_module(module, &k->module);
+    if (status == HG_OK) {
+        k->words = hg_calloc((size_t)module->slots.count + 2, 1);
+        status = k->words ? emit_stablehlo_words(k->module, k->words) : hg_fail_memory();
+    }
+    if (status == HG_OK) status = try_text(k);
+    if (status != HG_OK)
+        tpu_kernel_destroy(k);
+    else
+        *kernel = k;
+    return status;
+}
+
+/* ---- the arrays of a launch ---- */
+
+/* The arenas that slots lie in, each once. The last is class memory's. */
+typedef struct bound {
+    hg_driver_arena **arenas;
+    emit_stablehlo_array *arrays;
+    uint32_t *places; /* of slots */
+    uint32_t count, class_array;
+} bound;
+
+static void free_bound(bound *b) {
+    hg_free((void *)b->arenas);
+    hg_free(b->arrays);
+    hg_free(b->places);
+}
+
+/* The array of a range; its elements divide the place where the range begins. */
+static uint32_t bind(bound *b, const hg_range *range, uint8_t word) {
+    uint32_t i = 0;
+    if (!range->arena) return EMIT_STABLEHLO_NOWHERE;
+    while (i < b->count && b->arenas[i] != range->arena) i++;
+    if (i == b->count) {
+        b->arenas[b->count++] = range->arena;
+        b->arrays[i].word_bytes = 8;
+    }
+    if (word < b->arrays[i].word_bytes) b->arrays[i].word_bytes = word;
+    while (range->offset % b->arrays[i].word_bytes) b->arrays[i].word_bytes /= 2;
+    return i;
+}
+
+static hg_status bind_all(const hg_driver_launch *l, bound *b) {
+    const hg_driver_kernel *k = l->kernel;
+    b->arenas = hg_calloc((size_t)l->slot_count + 1, sizeof *b->arenas);
+    b->arrays = hg_calloc((size_t)l->slot_count + 1, sizeof *b->arrays);
+    b->places = hg_calloc((size_t)l->slot_count + 1, sizeof *b->places);
+    if (!b->arenas || !b->arrays || !b->places) return hg_fail_memory();
+    for (uint32_t i = 0; i < l->slot_count; i++) b->places[i] = bind(b, &l->slots[i], k->words[i]);
+    b->class_array = k->module->uses_class ? bind(b, &l->class_memory, k->words[l->slot_count])
+                                           : EMIT_STABLEHLO_NOWHERE;
+    for (uint32_t i = 0; i < b->count; i++)
+        b->arrays[i].words = tpu_words(b->arenas[i], b->arrays[i].word_bytes);
+    return HG_OK;
+}
+
+/* ---- executables ---- */
+
+static bool is_for(const executable *e, const sizes *s, const bound *b, uint32_t slots) {
+    if (memcmp(&e->sizes, s, sizeof *s) != 0 || e->class_array != b->class_array) return false;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (e->arrays[i].words != b->arrays[i].words ||
+            e->arrays[i].word_bytes != b->arrays[i].word_bytes)
+            return false;
+    return slots == 0 || memcmp(e->slot_arrays, b->places, slots * sizeof *b->places) == 0;
+}
+
+static hg_status compile(const hg_text *text, pjrt_executable **code) {
+    /* CompileOptionsProto: executable_build_options (3) with one replica (4), one partition (5) */
+    static const char OPTIONS[] = {0x1a, 4, 0x20, 1, 0x28, 1};
+    const pjrt_program program = {.head = {sizeof program, NULL},
+                                  .code = text->data,
+                                  .length = text->length,
+                                  .format = "mlir",
+                                  .format_length = 4};
+    pjrt_compile a = {.head = {sizeof a, NULL},
+                      .client = tpu->client,
+                      .program = &program,
+                      .options = OPTIONS,
+                      .options_length = sizeof OPTIONS};
+    HG_TRY(tpu_check("compile", tpu->compile(&a)));
+    *code = a.executable;
+    return HG_OK;
+}
+
+static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, executable *e) {
+    emit_stablehlo_launch launch = {.lanes = l->lanes,
+                                    .shared_bytes = l->shared_bytes,
+                                    .arrays = b->arrays,
+                                    .array_count = b->count,
+                                    .slot_arrays = b->places,
+                                    .class_array = b->class_array,
+                                    .shared_word = l->kernel->words[l->slot_count + 1]};
+    hg_text text = {0};
+    while (l->shared_bytes % launch.shared_word) launch.shared_word /= 2;
+    memcpy(launch.grid, l->grid, sizeof launch.grid);
+    memcpy(launch.block, l->block, sizeof launch.block);
+    *e = (executable){.sizes = *s, .class_array = b->class_array};
+    hg_status status = emit_stablehlo(l->kernel->module, &launch, "", &text, &e->sites);
+    if (status == HG_OK) status = compile(&text, &e->code);
+    hg_text_free(&text);
+    if (status != HG_OK) return status;
+    e->written = hg_calloc((size_t)b->count + 1, sizeof *e->written);
+    if (!e->written) return hg_fail_memory();
+    for (uint32_t i = 0; i < b->count; i++) e->written[i] = b->arrays[i].written;
+    e->arrays = b->arrays;
+    e->slot_arrays = b->places;
+    b->arrays = NULL;
+    b->places = NULL;
+    return HG_OK;
+}
+
+/* The executable for the launch; where there are too many, the one that was not used for the
+ * longest time goes. */
+static hg_status find(const hg_driver_launch *l, bound *b, executable **found) {
+    hg_driver_kernel *k = l->kernel;
+    sizes s;
+    memset(&s, 0, sizeof s);
+    memcpy(s.grid, l->grid, sizeof s.grid);
+    memcpy(s.block, l->block, sizeof s.block);
+    s.lanes = l->lanes;
+    s.shared_bytes = l->shared_bytes;
+    s.array_count = b->count;
+    executable *place = NULL;
+    for (uint64_t i = 0; i < k->executables.count; i++) {
+        executable *e = &k->executables.data[i];
+        if (is_for(e, &s, b, l->slot_count)) {
+            e->used = ++k->clock;
+            *found = e;
+            return HG_OK;
+        }
+        if (!place || e->used < place->used) place = e;
+    }
+    executable made;
+    hg_status status = make(l, &s, b, &made);
+    if (status == HG_OK && k->executables.count < MOST_EXECUTABLES) {
+        place = hg_vec_push(&k->executables);
+        if (!place) status = hg_fail_memory();
+    } else if (status == HG_OK) {
+        free_executable(place);
+    }
+    if (status != HG_OK) {
+        free_executable(&made);
+        return status;
+    }
+    *place = made;
+    place->used = ++k->clock;
+    *found = place;
+    return HG_OK;
+}
+
+/* ---- faults ---- */
+
+static void access_fault(const hg_driver_launch *l, const kir_value *v, const uint64_t values[2],
+                         hg_driver_fault *f) {
+    bool pool = v->u.mem.space == KIR_POOL;
+    if (values[1] == 1) {
+        f->code = KIR_FAULT_HANDLE;
+        kir_fault_text_handle(f->message, sizeof f->message, pool, values[0]);
+    } else if (values[1] == 2) {
+        f->code = KIR_FAULT_ALIGN;
+        f->offset = values[0];
+        kir_fault_text_align(f->message, sizeof f->message, values[0]);
+    } else {
+        hg_i128 offset = (hg_i128)values[0] + v->u.mem.disp;
+        f->code = KIR_FAULT_BOUNDS;
+        f->offset = (uint64_t)offset;
+        f->limit = v->u.mem.space == KIR_SHARED  ? l->shared_bytes - l->shared_scratch
+                   : v->u.mem.space == KIR_CLASS ? 12288
+                                                 : l->slots[v->u.mem.slot].size;
+        kir_fault_text_bounds(f->message, sizeof f->message, pool, offset, kir_access_size(v),
+                              f->limit);
+    }
+    f->operand = v->u.mem.operand;
+}
+
+static void loop_fault(const hg_driver_launch *l, hg_driver_fault *f) {
+    f->code = l->deadline_ns ? KIR_FAULT_TIMEOUT : KIR_FAULT_ROUNDS;
+    if (l->deadline_ns)
+        kir_fault_text_timeout(f->message, sizeof f->message, l->timeout_ms);
+    else
+        snprintf(f->message, sizeof f->message, "more rounds of loops than the device runs");
+}
+
+static void describe_fault(const hg_driver_launch *l, const executable *e, const uint64_t *found,
+                           hg_driver_fault *f) {
+    if (!f || !found[0] || found[0] > e->sites.count) return;
+    const kir_value *v = e->sites.data[found[0] - 1];
+    memset(f, 0, sizeof *f);
+    f->happened = true;
+    f->phase = found[1];
+    f->lane = found[2];
+    f->inst = v->inst ? v->inst - 1 : 0;
+    if (v->op == KIR_LOOP) {
+        loop_fault(l, f);
+    } else if (v->op == KIR_FAULT_IF) {
+        f->code = v->u.fault.code;
+        f->operand = v->u.fault.operand;
+        kir_fault_text(f->message, sizeof f->message, f->code, v->u.fault.message, found + 3);
+    } else {
+        access_fault(l, v, found + 3, f);
+    }
+}
+
+/* ---- launches ---- */
+
+static uint64_t rounds_of(const hg_driver_launch *l) {
+    if (!l->deadline_ns) return UINT64_MAX;
+    uint64_t now = hg_clock_ns(), left = l->deadline_ns > now ? l->deadline_ns - now : 0;
+    return left / 1000000 * ROUNDS_A_MS + 1;
+}
+
+static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
+    const kir_module *m = l->kernel->module;
+    uint64_t count = 3 + m->inputs.count + 2 * m->slots.count, at = 0;
+    uint64_t *numbers = hg_calloc((size_t)count, sizeof *numbers);
+    if (!numbers) return hg_fail_memory();
+    numbers[at++] = 0;
+    numbers[at++] = rounds_of(l);
+    numbers[at++] = l->class_memory.arena ? l->class_memory.offset : 0;
+    for (uint64_t i = 0; i < m->inputs.count; i++) numbers[at++] = l->inputs[i];
+    for (uint32_t i = 0; i < m->slots.count; i++) {
+        numbers[at++] = l->slots[i].size;
+        numbers[at++] = l->slots[i].offset;
+    }
+    hg_status status = tpu_upload(l->kernel->device, numbers, count, 8, record);
+    hg_free(numbers);
+    return status;
+}
+
+/* results: the fault's numbers, then the arrays that are written. */
+static hg_status execute(hg_device *device, const executable *e, const bound *b,
+                         pjrt_buffer *record, pjrt_buffer **results) {
+    pjrt_buffer **arguments = hg_calloc((size_t)b->count + 1, sizeof *arguments);
+    if (!arguments) return hg_fail_memory();
+    arguments[0] = record;
+    for (uint32_t i = 0; i < b->count; i++) arguments[i + 1] = b->arenas[i]->buffer;
+    pjrt_buffer *const *lists[1] = {arguments};
+    pjrt_buffer **outs[1] = {results};
+    pjrt_event *events[1] = {NULL};
+    pjrt_execute_options options = {.head = {sizeof options, NULL}};
+    pjrt_execute a = {.head = {sizeof a, NULL},
+                      .executable = e->code,
+                      .options = &options,
+                      .arguments = lists,
+                      .device_count = 1,
+                      .argument_count = (size_t)b->count + 1,
+                      .results = outs,
+                      .events = events,
+                      .device = device->device};
+    hg_status status = tpu_check("execute", tpu->execute(&a));
+    hg_free(arguments);
+    return status == HG_OK ? tpu_await("execute", events[0]) : status;
+}
+
+static void take_results(const executable *e, const bound *b, pjrt_buffer **results) {
+    uint32_t at = 1;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (!e->written[i]) continue;
+        hg_driver_arena *a = b->arenas[i];
+        tpu_free_buffer(a->buffer);
+        a->buffer = results[at];
+        a->on_host = false;
+        results[at++] = NULL;
+    }
+}
+
+static hg_status run(hg_device *device, const hg_driver_launch *l, const executable *e,
+                     const bound *b, hg_driver_fault *fault) {
+    uint64_t found[RESULT_NUMBERS] = {0};
+    pjrt_buffer *record = NULL;
+    pjrt_buffer **results = hg_calloc((size_t)b->count + 1, sizeof *results);
+    hg_status status = results ? make_record(l, &record) : hg_fail_memory();
+    for (uint32_t i = 0; i < b->count && status == HG_OK; i++)
+        status = tpu_to_device(b->arenas[i], e->arrays[i].word_bytes);
+    if (status == HG_OK) status = execute(device, e, b, record, results);
+    if (status == HG_OK) status = tpu_download(results[0], found, sizeof found);
+    if (status == HG_OK) take_results(e, b, results);
+    for (uint32_t i = 0; results && i <= b->count; i++) tpu_free_buffer(results[i]);
+    tpu_free_buffer(record);
+    hg_free(results);
+    if (status == HG_OK) describe_fault(l, e, found, fault);
+    return status;
+}
+
+hg_status tpu_launch(hg_device *device, const hg_driver_launch *launch, hg_driver_fault *fault) {
+    bound b = {0};
+    executable *e = NULL;
+    hg_mutex_lock(&device->lock);
+    hg_status status = bind_all(launch, &b);
+    if (status == HG_OK) status = find(launch, &b, &e);
+    if (status == HG_OK) status = run(device, launch, e, &b, fault);
+    hg_mutex_unlock(&device->lock);
+    free_bound(&b);
+    return status;
+}

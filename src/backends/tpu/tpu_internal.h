@@ -1,0 +1,61 @@
+/* Shared by the files of the TPU backend. */
+#ifndef HG_TPU_INTERNAL_H
+#define HG_TPU_INTERNAL_H
+
+#include "backends/tpu/pjrt.h"
+#include "base/thread.h"
+#include "driver/driver.h"
+#include "emit/emit_stablehlo.h"
+
+/* ---- plugin.c ---- */
+typedef struct tpu_plugin {
+    char path[256];
+    int major, minor;
+    char name[64], version[128]; /* of the platform */
+#define PJRT_CALL(place, name, arguments) pjrt_error *(*name)(arguments *);
+    PJRT_CALLS(PJRT_CALL)
+#undef PJRT_CALL
+    pjrt_client *client;
+    pjrt_device *const *devices;
+    size_t device_count;
+} tpu_plugin;
+extern const hg_vendor tpu_vendor;
+/* Opened when first asked for, and never closed. NULL: why, and what to install. */
+const tpu_plugin *tpu_open(char reason[256]);
+extern const tpu_plugin *tpu; /* after tpu_open */
+/* The plugin's words as an error; it takes the error over. call: "compile". */
+hg_status tpu_check(const char *call, pjrt_error *error) HG_NODISCARD;
+hg_status tpu_await(const char *call, pjrt_event *event) HG_NODISCARD; /* NULL: done */
+void tpu_free_buffer(pjrt_buffer *buffer);                             /* NULL is fine */
+
+/* ---- memory.c ---- */
+struct hg_device {
+    hg_device_caps caps;
+    pjrt_device *device;
+    hg_mutex lock; /* of kernels' executables */
+};
+/* Bytes that are on the host, on the device, or on both. */
+struct hg_driver_arena {
+    hg_device *device;
+    uint8_t *bytes;
+    uint64_t size;
+    bool on_host;        /* bytes are what the arena holds */
+    pjrt_buffer *buffer; /* the same on the device; NULL: it is not there */
+    uint8_t word;        /* of buffer: bytes of an element */
+};
+hg_status tpu_to_host(hg_driver_arena *arena) HG_NODISCARD;
+/* The arena as elements of `word` bytes: on the device. */
+hg_status tpu_to_device(hg_driver_arena *arena, uint8_t word) HG_NODISCARD;
+uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word);
+hg_status tpu_upload(hg_device *device, const void *data, uint64_t count, uint8_t word,
+                     pjrt_buffer **buffer) HG_NODISCARD;
+hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISCARD;
+
+/* ---- launch.c ---- */
+hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
+                            hg_driver_kernel **kernel) HG_NODISCARD;
+void tpu_kernel_destroy(hg_driver_kernel *kernel);
+hg_status tpu_launch(hg_device *device, const hg_driver_launch *launch,
+                     hg_driver_fault *fault) HG_NODISCARD;
+
+#endif

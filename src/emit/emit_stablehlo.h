@@ -1,0 +1,52 @@
+/* Kernels as StableHLO: the lanes of a launch do each operation together, so that a value is a
+ * tensor with an element a lane. A branch is taken by a mask, a loop goes on while a lane is in it,
+ * memory is a tensor that each store makes anew. The text takes old operations alone (StableHLO
+ * 1.0), no dynamic shapes: it belongs to the sizes of a launch.
+ * Must not know: PJRT, devices. */
+#ifndef HG_EMIT_STABLEHLO_H
+#define HG_EMIT_STABLEHLO_H
+
+#include "emit/emit.h"
+
+/* An array of the launch: some slots lie in it. */
+typedef struct emit_stablehlo_array {
+    uint64_t words;     /* at least 1 */
+    uint8_t word_bytes; /* 1, 2, 4, 8: divides each access and each base of its slots */
+    bool written;       /* out: the kernel may write it */
+} emit_stablehlo_array;
+
+enum { EMIT_STABLEHLO_NOWHERE = UINT32_MAX };
+
+/* Sizes that the text is made for. Everything else is in the record. */
+typedef struct emit_stablehlo_launch {
+    uint32_t grid[3], block[3];
+    uint64_t lanes; /* that start */
+    uint64_t shared_bytes;
+    emit_stablehlo_array *arrays;
+    uint32_t array_count;
+    const uint32_t *slot_arrays; /* of each slot; EMIT_STABLEHLO_NOWHERE: an invalid handle */
+    uint32_t class_array;        /* EMIT_STABLEHLO_NOWHERE: none */
+    uint8_t shared_word;         /* as word_bytes, of shared memory */
+} emit_stablehlo_launch;
+
+/* The operations that a fault may come from: a fault's code is the index of one, plus 1. */
+typedef HG_VEC(const kir_value *) emit_stablehlo_sites;
+
+/* Operations of its modules' values: no f64 is missing, no fused multiply-add, no halves. Whether
+ * subnormals are kept is for the numeric probe to say. */
+void emit_stablehlo_caps(kir_caps *caps);
+/* The bytes that the places of all accesses to a memory are multiples of, 8 at the most: of each
+ * slot, then of class memory, then of shared memory. It writes ids
+ * and counts of uses, which emit_stablehlo reads. */
+hg_status emit_stablehlo_words(kir_module *kernel, uint8_t *words) HG_NODISCARD;
+/* A module whose function @main takes a record of 64-bit numbers and the arrays, in order, and
+ * returns five 64-bit numbers for the first fault (code, 0: none; phase, lane, two values), then
+ * the arrays that the kernel may write, as they are afterwards. The record: 0, the rounds that
+ * loops may go together, where class memory begins, the inputs, then size and begin of each slot,
+ * in bytes.
+ * Requires: stage LOW, for emit_stablehlo_caps. HG_ERROR_ISA, with the operation, where StableHLO
+ * has no words for it. */
+hg_status emit_stablehlo(const kir_module *kernel, const emit_stablehlo_launch *launch,
+                         const char *about, hg_text *out, emit_stablehlo_sites *sites) HG_NODISCARD;
+
+#endif
