@@ -59,6 +59,15 @@ def build(native, folder):
     run("ninja", "-C", folder)
 
 
+def unshared(wasm):
+    """The module with a memory that is not shared, which every host has; threads.js turns the bit again."""
+    declared = b"\3env\6memory\2"
+    at = wasm.index(declared) + len(declared)
+    if wasm[at] != 3:
+        raise SystemExit(f"hologram.wasm: the flags of its memory are {wasm[at]}, expected 3, shared and with a maximum")
+    return wasm[:at] + b"\1" + wasm[at + 1:]
+
+
 def contents(folder):
     """name in the package -> bytes"""
     files = {}
@@ -70,6 +79,7 @@ def contents(folder):
     with open(os.path.join(HERE, "package.json"), encoding="utf-8") as file:
         package = json.load(file)
     package["version"] = version()
+    files["hologram.wasm"] = unshared(files["hologram.wasm"])
     files["package.json"] = (json.dumps(package, indent=2) + "\n").encode()
     return files
 

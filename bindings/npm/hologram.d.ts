@@ -55,6 +55,8 @@ export interface LoadOptions {
   bytes?: ArrayBuffer | Uint8Array;
   /** Or the compiled module, as `hg.module` of another thread. */
   module?: WebAssembly.Module;
+  /** How many threads launches use: workers over shared memory, where the page is cross-origin isolated. 1 unless said. */
+  threads?: number;
   /** Told while the file comes. */
   progress?(loaded: number, total: number): void;
   /** Ends this wait, and the loading itself when nobody else waits for it. */
@@ -130,6 +132,8 @@ export class Hologram {
   /** Kernels that are compiled behind the scenes: how many have come, and a wait for those that were begun. */
   readonly native: { readonly arrived: number; settled(): Promise<void> };
   readonly types: Type[];
+  /** Threads that launches use, and why they are fewer than load() was asked for, or ''. */
+  readonly threads: { readonly count: number; readonly reason: string };
   backends(): string[];
   devices(): DeviceInfo[];
   /** Opens a backend of its own. settings: fields of hg_config; device: a GPUDevice of the page for webgpu, which stays open. */

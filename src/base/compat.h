@@ -183,4 +183,20 @@ static inline void hg_fpsr_write(uint64_t fpsr) {
 /* Before the definition of a function: it is called before main. */
 #define HG_AT_START __attribute__((constructor))
 
+/* ---- WebAssembly ---- */
+
+#if defined(__wasm__)
+/* A variable of an instance, a 32-bit number that is 0 at first: each worker has its own. */
+#define HG_WASM_GLOBAL(name) __asm__(".globaltype " #name ", i32\n" #name ":\n")
+#define HG_WASM_GLOBAL_GET(name, to) \
+    __asm__ volatile("global.get " #name "\n\tlocal.set %0" : "=r"(to))
+#define HG_WASM_GLOBAL_SET(name, from) \
+    __asm__ volatile("local.get %0\n\tglobal.set " #name : : "r"(from))
+/* Sleeps while a word has a value, until it is woken. Traps where that is not allowed. */
+#define hg_wasm_sleep(word, value) \
+    ((void)__builtin_wasm_memory_atomic_wait32((int *)(word), (int)(value), -1))
+#define hg_wasm_wake(word, count) \
+    ((void)__builtin_wasm_memory_atomic_notify((int *)(word), (unsigned)(count)))
+#endif
+
 #endif

@@ -11,7 +11,8 @@
         .lane = HG_NONE, .operand = HG_NONE, .offset = HG_NONE, .limit = HG_NONE             \
     }
 
-static HG_THREAD_LOCAL hg_error last_error = EMPTY_ERROR;
+static HG_THREAD_LOCAL hg_error last_errors HG_EACH_THREAD = HG_FIRST(EMPTY_ERROR);
+#define last_error HG_OWN(last_errors)
 static HG_THREAD_LOCAL char last_text[sizeof(last_error.message) + 64];
 
 /* Length of `text` cut to fewer than `room` bytes without splitting a UTF-8 sequence; `length` is

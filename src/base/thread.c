@@ -1,5 +1,5 @@
-/* Threads, locks and the clock over POSIX; nothing at all on wasm32. Must not know: the pool, the
- * runtime. */
+/* Threads, locks and the clock over POSIX; on wasm32 over its atomic instructions. Must not know:
+ * the pool, the runtime. */
 #include "base/thread.h"
 #include "base/fp.h"
 
@@ -98,6 +98,9 @@ uint64_t hg_stack_left(void) {
 uint64_t hg_stack_left(void) { return UINT64_MAX; }
 #endif
 
+bool hg_worker_start(hg_thread *thread, void *(*run)(void *user), void *user) {
+    return hg_thread_start(thread, run, user);
+}
 void hg_thread_join(hg_thread thread) { pthread_join(thread, NULL); }
 void hg_thread_detach(hg_thread thread) { pthread_detach(thread); }
 void hg_thread_yield(void) { sched_yield(); }
@@ -169,38 +172,140 @@ bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) 
 
 #else
 
-void hg_mutex_init(hg_mutex *mutex) { mutex->unused = 0; }
+HG_WASM_GLOBAL(hg_number);
+uint32_t hg_worker_number(void) {
+    uint32_t number;
+    HG_WASM_GLOBAL_GET(hg_number, number);
+    return number;
+}
+
+/* Sleeping is not allowed on a page's main thread, and traps in memory that is not shared, where
+ * there are no workers. */
+static void sleep_while(uint32_t *word, uint32_t is) {
+    if (hg_worker_number())
+        hg_wasm_sleep(word, is);
+    else
+        hg_cpu_relax();
+}
+
+/* Ulrich Drepper, Futexes Are Tricky, 2011, mutex 3: who frees a lock wakes only where somebody may
+ * sleep. Who must not sleep tries again and again: locks are held for moments. */
+static bool take(hg_mutex *mutex, uint32_t word) {
+    uint32_t none = 0;
+    return hg_atomic_compare_exchange(&mutex->word, &none, word, HG_ACQUIRE);
+}
+void hg_mutex_init(hg_mutex *mutex) { mutex->word = 0; }
 void hg_mutex_destroy(hg_mutex *mutex) { (void)mutex; }
-void hg_mutex_lock(hg_mutex *mutex) { (void)mutex; }
-void hg_mutex_unlock(hg_mutex *mutex) { (void)mutex; }
-void hg_cond_init(hg_cond *cond) { cond->unused = 0; }
+void hg_mutex_lock(hg_mutex *mutex) {
+    if (HG_LIKELY(take(mutex, 1))) return;
+    if (!hg_worker_number())
+        while (!take(mutex, 1)) hg_cpu_relax();
+    else
+        while (hg_atomic_exchange(&mutex->word, 2, HG_ACQUIRE) != 0) sleep_while(&mutex->word, 2);
+}
+void hg_mutex_unlock(hg_mutex *mutex) {
+    if (hg_atomic_exchange(&mutex->word, 0, HG_RELEASE) == 2) hg_wasm_wake(&mutex->word, 1);
+}
+
+void hg_cond_init(hg_cond *cond) { *cond = (hg_cond){0}; }
 void hg_cond_destroy(hg_cond *cond) { (void)cond; }
-void hg_cond_wait(hg_cond *cond, hg_mutex *mutex) { (void)cond, (void)mutex; }
+void hg_cond_wait(hg_cond *cond, hg_mutex *mutex) {
+    uint32_t turn = hg_atomic_load(&cond->turn, HG_SEQ_CST);
+    hg_atomic_fetch_add(&cond->sleepers, 1, HG_SEQ_CST);
+    hg_mutex_unlock(mutex);
+    sleep_while(&cond->turn, turn);
+    hg_mutex_lock(mutex);
+    hg_atomic_sub_fetch(&cond->sleepers, 1, HG_SEQ_CST);
+}
 bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns) {
     (void)cond, (void)mutex, (void)clock_ns;
     return false;
 }
-void hg_cond_signal(hg_cond *cond) { (void)cond; }
-void hg_cond_broadcast(hg_cond *cond) { (void)cond; }
+static void turn(hg_cond *cond, uint32_t count) {
+    hg_atomic_fetch_add(&cond->turn, 1, HG_SEQ_CST);
+    if (hg_atomic_load(&cond->sleepers, HG_SEQ_CST)) hg_wasm_wake(&cond->turn, count);
+}
+void hg_cond_signal(hg_cond *cond) { turn(cond, 1); }
+void hg_cond_broadcast(hg_cond *cond) { turn(cond, UINT32_MAX); }
+
 void hg_thread_name(const char *name) { (void)name; }
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
     (void)thread, (void)run, (void)user;
     return false;
 }
 uint64_t hg_stack_left(void) { return UINT64_MAX; }
-void hg_thread_join(hg_thread thread) { (void)thread; }
 void hg_thread_detach(hg_thread thread) { (void)thread; }
 void hg_thread_yield(void) {}
 void hg_once(hg_once_flag *flag, void (*run)(void)) {
-    if (*flag) return;
-    *flag = 1;
+    enum { NEVER, RUNS, OVER };
+    uint32_t state = NEVER;
+    if (hg_atomic_load(flag, HG_ACQUIRE) == OVER) return;
+    if (!hg_atomic_compare_exchange(flag, &state, RUNS, HG_ACQUIRE)) {
+        while (hg_atomic_load(flag, HG_ACQUIRE) != OVER) sleep_while(flag, RUNS);
+        return;
+    }
     run();
+    hg_atomic_store(flag, OVER, HG_RELEASE);
+    hg_wasm_wake(flag, UINT32_MAX);
+}
+
+/* ---- workers ---- */
+
+enum { IDLE, BUSY };
+static struct {
+    uint32_t state;
+    bool used;
+    void *(*run)(void *user);
+    void *user;
+} seats[HG_WORKERS_MAX];
+static uint32_t seat_count;
+
+void hg_workers_set(uint32_t count) {
+    seat_count = count < HG_WORKERS_MAX ? count : HG_WORKERS_MAX;
+}
+
+/* Called by one thread at a time: who uses the pool first, under its lock. */
+bool hg_worker_start(hg_thread *thread, void *(*run)(void *user), void *user) {
+    for (uint32_t i = 0; i < seat_count; i++) {
+        if (hg_atomic_load(&seats[i].state, HG_ACQUIRE) != IDLE) continue;
+        seats[i].run = run;
+        seats[i].user = user;
+        hg_atomic_store(&seats[i].state, BUSY, HG_RELEASE);
+        hg_wasm_wake(&seats[i].state, 1);
+        *thread = (hg_thread){i};
+        return true;
+    }
+    return false;
+}
+
+void hg_worker_serve(uint32_t number) {
+    const uint32_t seat = number - 1;
+    HG_WASM_GLOBAL_SET(hg_number, number);
+    for (;;) {
+        while (hg_atomic_load(&seats[seat].state, HG_ACQUIRE) == IDLE)
+            sleep_while(&seats[seat].state, IDLE);
+        seats[seat].used = true;
+        seats[seat].run(seats[seat].user);
+        hg_atomic_store(&seats[seat].state, IDLE, HG_RELEASE);
+        hg_wasm_wake(&seats[seat].state, UINT32_MAX);
+    }
+}
+
+uint32_t hg_workers_used(void) {
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < seat_count; i++) used += seats[i].used;
+    return used;
+}
+
+void hg_thread_join(hg_thread thread) {
+    while (hg_atomic_load(&seats[thread.seat].state, HG_ACQUIRE) == BUSY)
+        sleep_while(&seats[thread.seat].state, BUSY);
 }
 
 static uint64_t (*clock_source)(void);
 void hg_clock_set(uint64_t (*source)(void)) { clock_source = source; }
 uint64_t hg_clock_ns(void) { return clock_source ? clock_source() : 0; }
-uint32_t hg_cpu_count(void) { return 1; }
+uint32_t hg_cpu_count(void) { return 1 + seat_count; }
 uint32_t hg_cpu_current(void) { return HG_CPU_UNKNOWN; }
 hg_thread hg_thread_self(void) { return (hg_thread){0}; }
 bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) {

@@ -1,4 +1,6 @@
-/* Mutexes, threads, clock. Without threads (wasm32) locks are nothing and no thread ever starts.
+/* Mutexes, threads, clock. In WebAssembly no thread ever starts but those of the pool, which are
+ * workers that the host has started (hg_worker_start); nothing there waits for another thread but a
+ * worker, so that it may be a page's main thread.
  * Must not know: what runs. */
 #ifndef HG_BASE_THREAD_H
 #define HG_BASE_THREAD_H
@@ -24,23 +26,34 @@ typedef pthread_once_t hg_once_flag;
 #define HG_COND_INIT PTHREAD_COND_INITIALIZER
 #define HG_ONCE_INIT PTHREAD_ONCE_INIT
 #define HG_THREAD_LOCAL _Thread_local
+#define HG_EACH_THREAD
+#define HG_FIRST(...) __VA_ARGS__
+#define HG_OWN(name) name
 #else
 typedef struct hg_mutex {
-    int unused;
+    uint32_t word; /* 0 free, 1 held, 2 held and somebody sleeps on it */
 } hg_mutex;
 typedef struct hg_cond {
-    int unused;
+    uint32_t turn, sleepers;
 } hg_cond;
 typedef struct hg_thread {
-    int unused;
+    uint32_t seat;
 } hg_thread;
-typedef int hg_once_flag;
+typedef uint32_t hg_once_flag;
 #define HG_MUTEX_INIT \
     { 0 }
 #define HG_COND_INIT \
     { 0 }
 #define HG_ONCE_INIT 0
-#define HG_THREAD_LOCAL /* wasm has it only together with atomics */
+#define HG_THREAD_LOCAL
+/* Of what workers of the pool use too. The linker of LLVM 14 cannot make numbers short
+ * (--compress-relocations) where there are _Thread_local variables. */
+enum { HG_WORKERS_MAX = 31 };
+#define HG_EACH_THREAD [HG_WORKERS_MAX + 1]
+#define HG_FIRST(...) \
+    { __VA_ARGS__ }
+#define HG_OWN(name) (name)[hg_worker_number()]
+uint32_t hg_worker_number(void); /* from 1; 0: the thread that calls the library */
 #endif
 
 void hg_mutex_init(hg_mutex *mutex);
@@ -50,8 +63,8 @@ void hg_mutex_unlock(hg_mutex *mutex);
 
 void hg_cond_init(hg_cond *cond); /* timed waits on the clock of hg_clock_ns */
 void hg_cond_destroy(hg_cond *cond);
-void hg_cond_wait(hg_cond *cond, hg_mutex *mutex); /* may return without a signal; without threads
-                                                      at once */
+void hg_cond_wait(hg_cond *cond, hg_mutex *mutex); /* may return without a signal; in WebAssembly at
+                                                      once, but of a worker */
 bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns); /* false: the time has
                                                                                come. Only for conds
                                                                                made with
@@ -69,6 +82,9 @@ void hg_thread_name(const char *name);
  * to the process. False when the system refuses (always, without threads). */
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user);
 void hg_thread_join(hg_thread thread);
+/* The same for a thread of the pool. In WebAssembly it is given to a worker that has nothing to do;
+ * false where there is none. */
+bool hg_worker_start(hg_thread *thread, void *(*run)(void *user), void *user);
 void hg_thread_detach(hg_thread thread); /* instead: nobody waits for its end */
 void hg_once(hg_once_flag *flag, void (*run)(void));
 
@@ -81,6 +97,11 @@ uint64_t hg_clock_ns(void); /* monotonic, from an arbitrary start; 0 on wasm32 u
                                set */
 #if defined(__wasm__)
 void hg_clock_set(uint64_t (*source)(void));
+/* So many workers have been started, each to call hg_worker_serve with its number from 1. */
+void hg_workers_set(uint32_t count);
+/* Does what the pool gives to a worker; never returns. */
+_Noreturn void hg_worker_serve(uint32_t number);
+uint32_t hg_workers_used(void); /* how many have got work so far */
 #endif
 uint32_t hg_cpu_count(void); /* CPUs this process may run on, at least 1 */
 

@@ -58,8 +58,12 @@ struct hg_thread_pool {
 };
 
 /* What this thread is doing now: nested calls run in place. */
-static HG_THREAD_LOCAL hg_thread_pool *current_pool;
-static HG_THREAD_LOCAL uint32_t current_index;
+static HG_THREAD_LOCAL struct current {
+    hg_thread_pool *pool;
+    uint32_t index;
+} currents HG_EACH_THREAD;
+#define current_pool HG_OWN(currents).pool
+#define current_index HG_OWN(currents).index
 
 static bool set_has(const thread_set *set, uint32_t i) { return set->bits[i / 64] >> i % 64 & 1; }
 static void set_flip(thread_set *set, uint32_t i) {
@@ -117,8 +121,6 @@ static void work(pool_job *job, uint32_t me) {
         }
     } while (steal(job, me));
 }
-
-#if HG_HAS_THREADS
 
 static bool has_work(pool_job *job) {
     for (uint32_t i = 0; i < job->slots; i++) {
@@ -212,24 +214,20 @@ static void *worker_main(void *user) {
     return NULL;
 }
 
-#endif
-
 /* Under the mutex. A refusal is final until the number of threads is set again: the caller does the
  * work. */
 static void start_threads(hg_thread_pool *pool) {
     if (pool->tried || pool->stopping) return;
     pool->tried = true;
-#if HG_HAS_THREADS
     uint32_t wanted = atomic_load_explicit(&pool->threads, memory_order_relaxed);
     for (uint32_t i = 1; i < wanted; i++) {
         struct pool_worker *worker = &pool->workers[i];
         worker->pool = pool;
         worker->index = i;
         worker->place = (hg_thread_place){0};
-        if (!hg_thread_start(&worker->id, worker_main, worker)) break;
+        if (!hg_worker_start(&worker->id, worker_main, worker)) break;
         pool->started = i;
     }
-#endif
 }
 
 static void stop_threads(hg_thread_pool *pool) {
@@ -293,8 +291,7 @@ static void watch_forks(void) {}
 /* ---- public part ---- */
 
 static uint32_t wanted_threads(uint32_t threads) {
-    if (!HG_HAS_THREADS) return 1;
-    if (!threads) threads = hg_cpu_count();
+    if (!threads || (!HG_HAS_THREADS && threads > hg_cpu_count())) threads = hg_cpu_count();
     return threads < HG_THREAD_POOL_MAX ? threads : HG_THREAD_POOL_MAX;
 }
 

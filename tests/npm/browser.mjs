@@ -32,7 +32,8 @@ async function answer(request, response) {
   }
   try {
     const body = await readFile(join(folder, normalize(pathname)));
-    const headers = { 'content-type': TYPES[extname(pathname)] ?? 'application/octet-stream' };
+    const headers = { 'content-type': TYPES[extname(pathname)] ?? 'application/octet-stream', 'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-embedder-policy': 'require-corp' }; // for threads
     if (!pathname.startsWith('/guide/')) headers['content-security-policy'] = searchParams.has('blocked') ? STRICT : `${STRICT} 'wasm-unsafe-eval'`;
     response.writeHead(200, headers);
     response.end(body);

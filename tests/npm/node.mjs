@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import * as hologram from 'hologram';
 import { run } from './checks.mjs';
 import { replay } from './replay.mjs';
+import { threads } from './threads.mjs';
 
 const [casesFile, ...compiledFiles] = process.argv.slice(2); // cases for the interpreter, and for compiled kernels
 let passed = 0;
@@ -199,9 +200,55 @@ for (const file of compiledFiles) {
   await check('compiled: kernels came', () => expect(found.native > found.passed / 2, `${found.native} kernels for ${found.passed} cases`));
 }
 
+hg.close();
+const several = await threads(load, 3);
+passed += several.passed;
+failed += several.failed;
+for (const message of several.messages) console.log(`threads: ${message}`);
+await check('threads that cannot be', async () => {
+  for (const wrong of [0, 33, 1.5, '2', null]) {
+    const message = await failure(() => load({ threads: wrong }));
+    expect(message.includes('threads: a number from 1 to 32 is expected'), message);
+  }
+  globalThis.crossOriginIsolated = false; // as a page without the headers is
+  const one = await load({ threads: 2 });
+  delete globalThis.crossOriginIsolated;
+  expect(one.threads.count === 1 && one.threads.reason.includes('Cross-Origin-Opener-Policy'), JSON.stringify(one.threads));
+  expect(one.devices().find(({ backend }) => backend === 'wasm').reason === one.threads.reason, 'devices() does not say why');
+  const unshared = one.module;
+  one.close();
+  const two = await load({ module: unshared, threads: 2 });
+  expect(two.threads.count === 1 && two.threads.reason.includes('load() without threads'), JSON.stringify(two.threads));
+  two.close();
+  const many = await load({ threads: 2 });
+  const worker = new Worker(new URL('./thread.mjs', import.meta.url), { workerData: many.module });
+  const sum = await new Promise((go, stop) => { worker.once('message', go); worker.once('error', stop); });
+  await worker.terminate();
+  expect(sum === '4,6', `a shared module in a worker gives ${sum}`);
+  many.close();
+});
+
+await check('memory beyond 2 GiB', async () => {
+  if (process.env.HG_SLICE !== 'long') return; // it takes 4 GiB of the machine's
+  const big = await load();
+  const wasm = big.backend('wasm');
+  const buffers = [];
+  const refused = [await failure(() => wasm.buffer('u8', 2 ** 31)), await failure(() => wasm.buffer('f64', 2 ** 40))];
+  try {
+    for (let i = 0; i < 5; i++) buffers.push(wasm.buffer('u8', 2 ** 30 - 2 ** 16));
+  } catch (error) {
+    refused.push(error.message);
+  }
+  expect(buffers.length === 3, `${buffers.length} buffers of 1 GiB`);
+  expect(refused.length === 3 && refused.every((message) => / bytes are not available/.test(message)), refused.join('; '));
+  const text = '.atlas 1\n.program p\n.param x buffer u8 inout [n]\n.param n u64\n.lanes 2\n    let at u64 = global * (n - 1)\n    x[at] += 7\n';
+  for (const x of buffers) await big.run(text, { x });
+  for (const x of buffers) expect(x.view().at(0) === 7 && x.view().at(-1) === 7 && x.view().at(1) === 0, 'the ends of a buffer');
+  big.close();
+});
+
 await check('memory is the same after many runs and loads', async () => {
   const text = '.atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global] + 1.0\n';
-  hg.close();
   let first = 0;
   for (let i = 0; i < 100; i++) {
     const fresh = await load();

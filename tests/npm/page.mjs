@@ -79,4 +79,9 @@ await part('no wasm-unsafe-eval', async () => {
   expect(title.includes("add 'wasm-unsafe-eval' to script-src") && title.includes('hologram.wasm'), title);
 });
 await part('the page of the guide', () => frame('guide/index.html', (page) => page.querySelector('output')?.textContent === '1, 4, 9'));
+await part('threads', async () => {
+  hg.close();
+  const { threads } = await import('./threads.mjs');
+  return threads(hologram.load, 2);
+});
 await told({ part: 'end' });

@@ -20,12 +20,14 @@ export class Hologram {
   #closed;
 
   /** Made by load(). */
-  constructor(core, module, callbacks, webgpu, native, closed) {
+  constructor(core, module, callbacks, webgpu, native, threads, closed) {
     this.core = core;
     this.webgpu = webgpu;
     this.module = module;
     this.callbacks = callbacks;
     this.native = native;
+    /** { count, reason }: threads that launches use, and why they are not as many as load({ threads }) was asked for, or ''. */
+    this.threads = Object.freeze(threads);
     this.#root = rootToken(core);
     this.#closed = closed;
     this.#answerCalls();
@@ -64,7 +66,7 @@ export class Hologram {
 
   // ---- devices ----
 
-  /** All backends of this build with their devices, or the reason why there is none. */
+  /** All backends of this build with their devices, or the reason why there is none; of wasm why there is but one thread. */
   devices() {
     const { core } = this;
     return core.scope((scope) => {
@@ -78,7 +80,8 @@ export class Hologram {
         const info = core.read('hg_device_info', list + i * size);
         const name = backendName(info.backend);
         const { exact, capabilities } = this.#kept(name)?.describe() ?? info; // as its numbers were found when it was opened
-        return { ...info, exact, capabilities, backend: name };
+        const reason = name === 'wasm' && info.available ? this.threads.reason : info.reason; // why there is but one thread
+        return { ...info, exact, capabilities, reason, backend: name };
       });
     });
   }

@@ -4,6 +4,8 @@ import { Core, HologramError, bytesOf } from './core.js';
 import { Hologram } from './hologram.js';
 import { version } from './interface.js';
 import { NativeCode } from './native.js';
+import { clock } from './serve.js';
+import { makeMemory, sharing, startWorkers, threadsFor } from './threads.js';
 import { WebGPU } from './webgpu.js';
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6D];
@@ -116,46 +118,73 @@ export function makeRunInBrowser(load, backend) {
   };
 }
 
-/** load() of a host. read(url, options) gives the bytes of an address; here: where hologram.wasm is unless somebody says otherwise. */
-export function makeLoad(here, read) {
+/**
+ * load() of a host. read(url, options) gives the bytes of an address; here: where hologram.wasm is unless somebody says otherwise;
+ * makeWorker: see startWorkers.
+ */
+export function makeLoad(here, read, makeWorker) {
   let first = null; // what is loaded or loads: its promise, and how many calls wait that may be aborted
-  let compiled = null; // of the package's own bytes, for a load() after close()
+  const compiled = {}; // of the package's own bytes, for a load() after close(): { true: its memory is shared, false: it is not }
 
-  async function moduleOf(options) {
+  async function moduleOf(options, shared) {
     if (options.module) return options.module;
     const where = options.bytes ? 'load({ bytes })' : String(options.wasmUrl ?? here);
-    if (options.bytes) return compile(bytesOf(options.bytes, 'bytes'), where);
-    if (options.wasmUrl) return compile(await read(where, options), where);
-    compiled ??= read(where, options).then((bytes) => compile(bytes, where));
+    const make = (bytes) => compile(shared ? sharing(bytes) : bytes, where);
+    if (options.bytes) return make(bytesOf(options.bytes, 'bytes'));
+    if (options.wasmUrl) return make(await read(where, options));
+    compiled[shared] ??= read(where, options).then(make);
     try {
-      return await compiled;
+      return await compiled[shared];
     } catch (error) {
-      compiled = null;
+      delete compiled[shared];
       throw error;
+    }
+  }
+
+  /** { exports, memory } of an instance. A module of another thread may be of either kind. */
+  async function instantiate(module, shared, imports, either) {
+    try {
+      const memory = makeMemory(shared);
+      const { exports } = await WebAssembly.instantiate(module, { env: { memory }, ...imports });
+      return { exports: { ...exports, memory }, shared };
+    } catch (error) {
+      if (either && error instanceof WebAssembly.LinkError) return instantiate(module, !shared, imports, false);
+      throw failed(`hologram.wasm cannot be started (${error.message}): it must be the one of version ${version}`, error);
     }
   }
 
   async function begin(options) {
     options.signal?.throwIfAborted();
+    const threads = threadsFor(options.threads);
     const webgpu = new WebGPU(options.gpu === undefined ? globalThis.navigator?.gpu : options.gpu);
-    const [module] = await Promise.all([moduleOf(options), webgpu.ask()]);
+    const [module] = await Promise.all([moduleOf(options, threads.count > 1), webgpu.ask()]);
     options.signal?.throwIfAborted();
     const callbacks = {};
     const host = Object.fromEntries(['event_done', 'resolve', 'graph_program'].map((name) => [name, (...args) => callbacks[name](...args)]));
     const native = new NativeCode();
-    let exports;
-    try {
-      const imports = { clock_ms: () => performance.now(), ...native.imports, ...host };
-      ({ exports } = await WebAssembly.instantiate(module, { host: imports, webgpu: webgpu.imports() }));
-    } catch (error) {
-      throw failed(`hologram.wasm cannot be started (${error.message}): it must be the one of version ${version}`, error);
+    const imports = { host: { clock_ms: clock, ...native.imports, ...host }, webgpu: webgpu.imports() };
+    const { exports, shared } = await instantiate(module, threads.count > 1, imports, Boolean(options.module));
+    let end = () => {};
+    if (threads.count > 1) {
+      try {
+        if (!shared) throw new Error('the module is of a load() without threads');
+        end = await startWorkers(threads.count, makeWorker, module, exports.memory, exports);
+      } catch (error) {
+        Object.assign(threads, { count: 1, reason: `one thread: workers cannot be started (${error.message})` });
+      }
     }
-    native.started(exports);
+    native.started(exports, !shared);
     const core = new Core(exports);
     webgpu.attach(core);
     const found = core.call('hg_version_text');
-    if (!found.startsWith(version)) throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
-    return new Hologram(core, module, callbacks, webgpu, native, () => { first = null; });
+    if (!found.startsWith(version)) {
+      end();
+      throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
+    }
+    return new Hologram(core, module, callbacks, webgpu, native, threads, () => {
+      first = null;
+      end();
+    });
   }
 
   /** Loading itself ends when all who wait for it have aborted. */

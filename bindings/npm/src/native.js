@@ -18,6 +18,7 @@ function dataBytes(module) {
 }
 
 export class NativeCode {
+  #alone = true;
   #library; // exports of hologram.wasm
   #stack; // of modules alone: its pointer, a global
   #modules = new Map(); // number -> { kernel, data, index }
@@ -37,8 +38,10 @@ export class NativeCode {
     };
   }
 
-  started(exports) {
+  /** alone: its memory is not shared. Workers have tables of their own, which code would have to come to: with them kernels are interpreted. */
+  started(exports, alone) {
     this.#library = exports;
+    this.#alone = alone;
   }
 
   /** Resolves when all that was begun has arrived, or failed. */
@@ -47,6 +50,7 @@ export class NativeCode {
   }
 
   #begin(bytes, kernel) {
+    if (!this.#alone) return 0;
     const number = ++this.#last;
     this.#modules.set(number, { kernel, data: 0, index: -1 });
     const made = this.#make(bytes, number).catch((error) => { this.error = error; }); // the kernel stays interpreted

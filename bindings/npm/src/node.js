@@ -1,5 +1,6 @@
 // The package in Node: files are read, all else is fetched.
 import { readFile } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
 import { HologramError } from './core.js';
 import { fetchBytes, makeLoad, makeRunInBrowser } from './load.js';
 
@@ -20,8 +21,20 @@ async function read(url, options) {
   return bytes;
 }
 
+function makeWorker(given, ready, failed) {
+  const worker = new Worker(new URL('./worker-node.js', import.meta.url));
+  worker.on('message', ({ error }) => {
+    worker.unref(); // Node may end while it waits for work
+    if (error) failed(new Error(error));
+    else ready();
+  });
+  worker.on('error', failed);
+  worker.postMessage(given);
+  return () => worker.terminate();
+}
+
 /** Loads the library; a second call gives the first's. */
-export const load = makeLoad(new URL('./hologram.wasm', import.meta.url), read);
+export const load = makeLoad(new URL('./hologram.wasm', import.meta.url), read, makeWorker);
 /** Computes something; gives "Computation complete". */
 export const run_in_browser = makeRunInBrowser(load, 'auto');
 export default { load };

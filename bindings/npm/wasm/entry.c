@@ -22,6 +22,11 @@ hg_status host_graph_program(uint32_t user, const char *file, hg_diagnostics *di
 static uint64_t clock_ns(void) { return (uint64_t)(host_clock_ms() * 1e6); }
 
 EXPORT(hologram_start) void hologram_start(void) { hg_clock_set(clock_ns); }
+/* Workers: one calls hologram_worker, which does not return, on a stack of its own; the first
+ * thread says how many there are before it calls anything else. */
+EXPORT(hologram_workers) void hologram_workers(uint32_t count) { hg_workers_set(count); }
+EXPORT(hologram_worker) void hologram_worker(uint32_t number) { hg_worker_serve(number); }
+EXPORT(hologram_workers_used) uint32_t hologram_workers_used(void) { return hg_workers_used(); }
 EXPORT(hologram_allocate) void *hologram_allocate(size_t size) { return malloc(size ? size : 1); }
 EXPORT(hologram_free) void hologram_free(void *memory) { free(memory); }
 

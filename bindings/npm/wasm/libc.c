@@ -221,7 +221,14 @@ static block *find(size_t size) {
     return b;
 }
 
-void *malloc(size_t size) {
+/* Held for moments by any thread. */
+static bool heap_lock;
+static void lock_heap(void) {
+    while (__atomic_test_and_set(&heap_lock, __ATOMIC_ACQUIRE)) {}
+}
+static void unlock_heap(void) { __atomic_clear(&heap_lock, __ATOMIC_RELEASE); }
+
+static void *take_block(size_t size) {
     if (size >= (size_t)1 << 31 || (!last_block && !first_pages())) return NULL;
     size = size < 16 ? 16 : (size + 15) & ~(size_t)15;
     block *b = find(size);
@@ -238,8 +245,18 @@ void *malloc(size_t size) {
     return (unsigned char *)b + HEADER;
 }
 
+void *malloc(size_t size) {
+    lock_heap();
+    void *memory = take_block(size);
+    unlock_heap();
+    return memory;
+}
+
 void free(void *memory) {
-    if (memory) release(block_at((uintptr_t)memory - HEADER));
+    if (!memory) return;
+    lock_heap();
+    release(block_at((uintptr_t)memory - HEADER));
+    unlock_heap();
 }
 
 void *calloc(size_t count, size_t size) {

@@ -1,0 +1,49 @@
+// Launches on several threads give the bits of one. The module is loaded anew for each: nothing of it may be loaded before.
+const LANES = 40000;
+const TEXT = `.atlas 1
+.program mixed
+.param x buffer f32 in [n]
+.param y buffer f32 out [n]
+.param n u64
+.lanes n
+    let v = x[global]
+    for i in 0 .. 20 {
+        v = sin(v) * 1.5 + exp(v * -0.25)
+    }
+    y[global] = v
+`;
+
+/** Bytes of what a few programs make. */
+async function results(hg) {
+  const x = Float32Array.from({ length: LANES }, (_, i) => Math.fround(Math.sin(i) * 3));
+  const { y } = await hg.run(TEXT, { x });
+  const a = hg.tensor(Array.from(x.subarray(0, 16384)), { shape: [128, 128] });
+  const tensors = [hg.ops.matmul(a, a), hg.ops.softmax(a, { axes: [1] }), hg.ops.sum(a), hg.ops.sum(a, { axes: [0] })];
+  return [y, ...tensors.map((one) => one.data())].map((one) => new Uint8Array(one.buffer, one.byteOffset, one.byteLength).slice());
+}
+
+/** { passed, failed, messages } */
+export async function threads(load, most) {
+  const messages = [];
+  let passed = 0;
+  const alone = await load();
+  const wanted = await results(alone);
+  if (alone.threads.count !== 1) messages.push(`${alone.threads.count} threads where none was asked for`);
+  alone.close();
+  for (let count = 2; count <= most; count++) {
+    const hg = await load({ threads: count });
+    if (hg.threads.count !== count) messages.push(`${hg.threads.count} threads, not ${count}: ${hg.threads.reason}`);
+    for (let round = 0; round < 2; round++) {
+      const found = await results(hg);
+      found.forEach((bytes, i) => {
+        const at = bytes.findIndex((byte, k) => byte !== wanted[i][k]);
+        if (at >= 0 || bytes.length !== wanted[i].length) messages.push(`result ${i} of ${count} threads differs at byte ${at}`);
+        else passed++;
+      });
+    }
+    const used = hg.core.exports.hologram_workers_used();
+    if (used !== count - 1) messages.push(`${used} workers of ${count - 1} got work`);
+    hg.close();
+  }
+  return { passed, failed: messages.length, messages };
+}
