@@ -15,7 +15,7 @@ typedef struct emit_stablehlo_array {
     bool written;       /* out: the kernel may write it */
 } emit_stablehlo_array;
 
-enum { EMIT_STABLEHLO_NOWHERE = UINT32_MAX };
+#define EMIT_STABLEHLO_NOWHERE UINT32_MAX
 
 /* Sizes that the text is made for. Everything else is in the record. */
 typedef struct emit_stablehlo_launch {
