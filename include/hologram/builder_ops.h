@@ -1083,6 +1083,97 @@ static inline hg_builder *hg_build_conv2d(hg_builder *builder, hg_type type, hg_
                            operands.dilation, operands.groups, operands.padding_end, operands.bias, operands.activation};
     return hg_builder_add(builder, 0x122, type, HG_TYPE_COUNT, args, 17);
 }
+/** Operands of hg_build_conv by name. */
+typedef struct hg_conv_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg kernel; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg in_channels; /**< hg_count or hg_count_reg */
+    hg_arg out_channels; /**< hg_count or hg_count_reg */
+    hg_arg size; /**< hg_tuple_of counts */
+    hg_arg window; /**< hg_tuple_of counts */
+    hg_arg stride; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg padding; /**< hg_tuple_of counts; left out: 0s */
+    hg_arg padding_end; /**< hg_tuple_of counts; left out: as padding */
+    hg_arg dilation; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg groups; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
+    hg_arg activation; /**< hg_arg_name; left out: identity */
+} hg_conv_operands;
+/** conv2d along 1 to 3 axes: input [batch, in_channels, size...], kernel [out_channels, in_channels / groups, window...] */
+static inline hg_builder *hg_build_conv(hg_builder *builder, hg_type type, hg_conv_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.kernel, operands.batch, operands.in_channels, operands.out_channels,
+                           operands.size, operands.window, operands.stride, operands.padding, operands.padding_end, operands.dilation,
+                           operands.groups, operands.bias, operands.activation};
+    return hg_builder_add(builder, 0x165, type, HG_TYPE_COUNT, args, 15);
+}
+/** Operands of hg_build_conv_transpose by name. */
+typedef struct hg_conv_transpose_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg kernel; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg in_channels; /**< hg_count or hg_count_reg */
+    hg_arg out_channels; /**< hg_count or hg_count_reg */
+    hg_arg size; /**< hg_tuple_of counts */
+    hg_arg window; /**< hg_tuple_of counts */
+    hg_arg stride; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg padding; /**< hg_tuple_of counts; left out: 0s */
+    hg_arg padding_end; /**< hg_tuple_of counts; left out: as padding */
+    hg_arg dilation; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg groups; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
+    hg_arg activation; /**< hg_arg_name; left out: identity */
+    hg_arg out; /**< hg_tuple_of counts; left out: as many as it reaches */
+} hg_conv_transpose_operands;
+/** the transpose of conv: output, at i stride + k dilation - padding of each axis, += input at i times kernel [in_channels, out_channels / groups, window...] at k */
+static inline hg_builder *hg_build_conv_transpose(hg_builder *builder, hg_type type, hg_conv_transpose_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.kernel, operands.batch, operands.in_channels, operands.out_channels,
+                           operands.size, operands.window, operands.stride, operands.padding, operands.padding_end, operands.dilation,
+                           operands.groups, operands.bias, operands.activation, operands.out};
+    return hg_builder_add(builder, 0x166, type, HG_TYPE_COUNT, args, 16);
+}
+/** Operands of hg_build_max_pool by name. */
+typedef struct hg_max_pool_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg planes; /**< hg_count or hg_count_reg */
+    hg_arg size; /**< hg_tuple_of counts */
+    hg_arg window; /**< hg_tuple_of counts */
+    hg_arg stride; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg padding; /**< hg_tuple_of counts; left out: 0s */
+    hg_arg padding_end; /**< hg_tuple_of counts; left out: as padding */
+    hg_arg dilation; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg out; /**< hg_tuple_of counts; left out: as many as fit */
+    hg_arg places; /**< hg_array or hg_addr_...; left out: not wanted */
+} hg_max_pool_operands;
+/** output = the largest of each window of input [planes, size...], the first NaN where one is; places, i64: where in its plane the first such one is, -1 of a window that lies outside */
+static inline hg_builder *hg_build_max_pool(hg_builder *builder, hg_type type, hg_max_pool_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.planes, operands.size, operands.window, operands.stride,
+                           operands.padding, operands.padding_end, operands.dilation, operands.out, operands.places};
+    return hg_builder_add(builder, 0x163, type, HG_TYPE_COUNT, args, 11);
+}
+/** Operands of hg_build_avg_pool by name. */
+typedef struct hg_avg_pool_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg planes; /**< hg_count or hg_count_reg */
+    hg_arg size; /**< hg_tuple_of counts */
+    hg_arg window; /**< hg_tuple_of counts */
+    hg_arg stride; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg padding; /**< hg_tuple_of counts; left out: 0s */
+    hg_arg padding_end; /**< hg_tuple_of counts; left out: as padding */
+    hg_arg dilation; /**< hg_tuple_of counts; left out: 1s */
+    hg_arg out; /**< hg_tuple_of counts; left out: as many as fit */
+    hg_arg counted; /**< hg_flag; left out: false */
+} hg_avg_pool_operands;
+/** output = the sum of each window of input [planes, size...], in row order, halves in f32, over how many elements it has; counted: those of the padding too */
+static inline hg_builder *hg_build_avg_pool(hg_builder *builder, hg_type type, hg_avg_pool_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.planes, operands.size, operands.window, operands.stride,
+                           operands.padding, operands.padding_end, operands.dilation, operands.out, operands.counted};
+    return hg_builder_add(builder, 0x164, type, HG_TYPE_COUNT, args, 11);
+}
 /** Operands of hg_build_sparse_gemm by name. */
 typedef struct hg_sparse_gemm_operands {
     hg_arg c; /**< hg_array or hg_addr_... */
@@ -1136,13 +1227,25 @@ typedef struct hg_quantized_gemm_operands {
     hg_arg lda; /**< hg_count or hg_count_reg; left out: rows without a gap */
     hg_arg ldb; /**< hg_count or hg_count_reg; left out: rows without a gap */
     hg_arg ldc; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg a_scales; /**< hg_array or hg_addr_...; left out: 1s */
+    hg_arg b_scales; /**< hg_array or hg_addr_...; left out: 1s */
+    hg_arg c_scales; /**< hg_array or hg_addr_...; left out: 1s */
+    hg_arg a_zeros; /**< hg_array or hg_addr_...; left out: a_zero */
+    hg_arg b_zeros; /**< hg_array or hg_addr_...; left out: b_zero */
+    hg_arg c_zeros; /**< hg_array or hg_addr_...; left out: c_zero */
+    hg_arg steps; /**< hg_tuple_of counts; left out: (1, 1, 1, 0) */
+    hg_arg b_unsigned; /**< hg_flag; left out: false */
+    hg_arg batch; /**< hg_count or hg_count_reg; left out: one matrix */
+    hg_arg batch_strides; /**< hg_tuple_of counts; left out: matrices without a gap */
 } hg_quantized_gemm_operands;
 /** c = saturate(c_zero + rint(sum * (a_scale * b_scale / c_scale))), in f32, each step rounded; sum of (a - a_zero) (b - b_zero), an i32 that wraps; b is i8; sums: c is the sums */
 static inline hg_builder *hg_build_quantized_gemm(hg_builder *builder, hg_type type, hg_quantized_gemm_operands operands) {
     const hg_arg args[] = {operands.c, operands.a, operands.b, operands.a_scale, operands.b_scale, operands.c_scale,
                            operands.m, operands.n, operands.k, operands.a_zero, operands.b_zero, operands.c_zero,
-                           operands.sums, operands.trans_b, operands.lda, operands.ldb, operands.ldc};
-    return hg_builder_add(builder, 0x142, type, HG_TYPE_COUNT, args, 17);
+                           operands.sums, operands.trans_b, operands.lda, operands.ldb, operands.ldc, operands.a_scales,
+                           operands.b_scales, operands.c_scales, operands.a_zeros, operands.b_zeros, operands.c_zeros, operands.steps,
+                           operands.b_unsigned, operands.batch, operands.batch_strides};
+    return hg_builder_add(builder, 0x142, type, HG_TYPE_COUNT, args, 27);
 }
 /** Operands of hg_build_layer_norm by name. */
 typedef struct hg_layer_norm_operands {

@@ -1406,6 +1406,36 @@ static inline HG_NODISCARD hg_status hg_ops_group_norm_into(hg_executor *executo
     const hg_tensor *inputs[3] = {a, b, c};
     return hg_ops_call_into(executor, HG_OPS_GROUP_NORM, inputs, 3, options, &target, 1);
 }
+/** The largest of each window of [batch, channels, size...]; sizes, n of n axes: window, stride (the window), padding, padding behind (the same), dilation, then extents of the result: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MAX_POOL, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MAX_POOL, inputs, 1, options, &target, 1);
+}
+/** Max_pool, and of each window where in its plane of size... the largest is, as i64: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool_places(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **results) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MAX_POOL_PLACES, inputs, 1, options, results, 2);
+}
+/** The same into tensors: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool_places_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *const *targets) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MAX_POOL_PLACES, inputs, 1, options, targets, 2);
+}
+/** The mean of each window, as max_pool; flag: padding counts as zeros: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_avg_pool(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_AVG_POOL, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_avg_pool_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_AVG_POOL, inputs, 1, options, &target, 1);
+}
 /** The largest of each window of the last two axes; sizes: window (2), stride (2; the window unless told), padding (2): hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_max_pool2d(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};

@@ -251,7 +251,7 @@ static hg_status check_pattern(const hg_graph *g, const graph_call *call, const 
         const graph_operand *o = graph_operand_of(g, call, s.operand),
                             *flag = graph_operand_of(g, call, s.flag);
         if (!o || o->kind != GRAPH_ARRAY) continue;
-        graph_shape_settle(&s, flag && flag->number, graph_operand_of(g, call, s.last));
+        graph_shape_settle(&s, flag && flag->number, graph_operand_of(g, call, s.maybe));
         HG_TRY(check_sizes(g, call, &s, &g->values.data[o->number], extents));
     }
     return HG_OK;

@@ -37,7 +37,8 @@ static uint32_t operand_of(const hg_op_info *row, const char *name, size_t lengt
 static void read_extent(const hg_op_info *row, const char **p, graph_shape *s) {
     graph_shape_extent *e = &s->extents[s->count++];
     *e = (graph_shape_extent){.kind = GRAPH_SHAPE_ANY};
-    if (**p == '?' || **p == '@') {
+    if (**p == '?' || **p == '@' || **p == '$') {
+        if (**p == '$') e->kind = GRAPH_SHAPE_OUTS;
         if (**p == '@')
             *e = (graph_shape_extent){.kind = GRAPH_SHAPE_CONV, .by = (uint32_t)((*p)[1] - '0')};
         *p += **p == '@' ? 2 : 1;
@@ -48,10 +49,12 @@ static void read_extent(const hg_op_info *row, const char **p, graph_shape *s) {
     e->operand = operand_of(row, *p, length);
     *p += length;
     if (**p == '*' || **p == '?') {
-        if (**p == '*')
+        if (**p == '*') {
             e->kind = GRAPH_SHAPE_MANY;
-        else
-            s->last = e->operand;
+        } else {
+            s->maybe = e->operand;
+            s->maybe_at = s->count - 1;
+        }
         ++*p;
     }
     if (**p != '/') return;
@@ -66,7 +69,7 @@ bool graph_shape_next(const hg_op_info *row, const char **p, graph_shape *s) {
     if (!**p) return false;
     size_t length = name_length(*p);
     *s = (graph_shape){
-        .operand = operand_of(row, *p, length), .flag = HG_MAX_OPERANDS, .last = HG_MAX_OPERANDS};
+        .operand = operand_of(row, *p, length), .flag = HG_MAX_OPERANDS, .maybe = HG_MAX_OPERANDS};
     for (*p += length + 1; **p != ']';) {
         read_extent(row, p, s);
         while (**p == ',' || **p == ' ') ++*p;
@@ -78,8 +81,12 @@ bool graph_shape_next(const hg_op_info *row, const char **p, graph_shape *s) {
     return true;
 }
 
-void graph_shape_settle(graph_shape *s, bool flag, bool last) {
-    if (s->last < HG_MAX_OPERANDS && !last) s->count--;
+void graph_shape_settle(graph_shape *s, bool flag, bool maybe) {
+    if (s->maybe < HG_MAX_OPERANDS && !maybe) {
+        s->count--;
+        memmove(&s->extents[s->maybe_at], &s->extents[s->maybe_at + 1],
+                (s->count - s->maybe_at) * sizeof *s->extents);
+    }
     if (!flag || s->count < 2) return;
     graph_shape_extent end = s->extents[s->count - 1];
     s->extents[s->count - 1] = s->extents[s->count - 2];
@@ -109,6 +116,8 @@ static bool says_strides(graph_request *r, const hg_op_info *row, uint32_t opera
 }
 
 int graph_shape_many(const graph_shape *s, uint8_t rank) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->extents[i].kind == GRAPH_SHAPE_OUTS) return -1;
     for (uint32_t i = 0; i < s->count; i++)
         if (s->extents[i].kind == GRAPH_SHAPE_MANY) return (int)rank - (int)(s->count - 1);
     return rank == s->count ? 0 : -1;
@@ -149,7 +158,7 @@ static const graph_value *value_of(const inference *f, const graph_operand *o) {
 /* The extents of the pattern in the order in which they stand in memory. */
 static void settle(graph_request *r, graph_shape *s) {
     graph_shape_settle(s, is_true(r, s->flag),
-                       s->last < HG_MAX_OPERANDS && graph_given(r, s->last));
+                       s->maybe < HG_MAX_OPERANDS && graph_given(r, s->maybe));
 }
 
 bool graph_shape_of(graph_request *r, uint32_t operand, graph_shape *s) {
@@ -287,6 +296,47 @@ static graph_extent conv_extent(inference *f, uint32_t axis) {
                          one);
 }
 
+/* Along an axis of conv and pools; of conv_transpose (size - 1) stride + dilation (window - 1) + 1
+ * less the padding. */
+static graph_extent out_extent(inference *f, uint32_t axis) {
+    hg_graph *g = f->g;
+    const graph_operand *told = graph_given(f->r, operand_of(f->row, "out", 3)),
+                        *end = graph_given(f->r, operand_of(f->row, "padding_end", 11));
+    if (told && told->number) return tuple_item(f, "out", axis, 0);
+    graph_extent one = graph_number(g, 1), size = tuple_item(f, "size", axis, 1),
+                 stride = tuple_item(f, "stride", axis, 1),
+                 padding = tuple_item(f, "padding", axis, 0);
+    graph_extent behind = end && end->number ? tuple_item(f, "padding_end", axis, 0) : padding,
+                 reach = graph_combine(
+                     g, HG_EXTENT_OP_MUL, tuple_item(f, "dilation", axis, 1),
+                     graph_combine(g, HG_EXTENT_OP_SUB, tuple_item(f, "window", axis, 1), one));
+    padding = graph_combine(g, HG_EXTENT_OP_ADD, padding, behind);
+    if (f->r->op == HG_OP_CONV_TRANSPOSE) {
+        graph_extent last = graph_combine(g, HG_EXTENT_OP_MUL,
+                                          graph_combine(g, HG_EXTENT_OP_SUB, size, one), stride);
+        graph_extent all = graph_combine(g, HG_EXTENT_OP_ADD,
+                                         graph_combine(g, HG_EXTENT_OP_ADD, last, reach), one);
+        return graph_combine(g, HG_EXTENT_OP_SUB, all, padding);
+    }
+    graph_extent rest = graph_combine(
+        g, HG_EXTENT_OP_SUB,
+        graph_combine(g, HG_EXTENT_OP_SUB, graph_combine(g, HG_EXTENT_OP_ADD, size, padding),
+                      reach),
+        one);
+    return graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_DIV, rest, stride),
+                         one);
+}
+
+static bool add_outs(inference *f, graph_value *v) {
+    const graph_operand *sizes = graph_given(f->r, operand_of(f->row, "size", 4));
+    for (uint32_t i = 0; sizes && i < sizes->number; i++) {
+        graph_extent extent = out_extent(f, i);
+        if (extent == GRAPH_NOT_SET || v->rank == PLAN_MAX_RANK) return false;
+        v->extents[v->rank++] = extent;
+    }
+    return sizes != NULL;
+}
+
 static graph_extent extent_of(inference *f, const graph_shape_extent *e) {
     graph_extent size = e->kind == GRAPH_SHAPE_ANY || e->kind == GRAPH_SHAPE_CONV
                             ? GRAPH_NOT_SET
@@ -316,6 +366,10 @@ static bool shape_result(inference *f, const graph_shape *s, graph_value *v) {
             v->rank = (uint8_t)(v->rank + f->many_count[e->operand]);
             continue;
         }
+        if (e->kind == GRAPH_SHAPE_OUTS) {
+            if (!add_outs(f, v)) return false;
+            continue;
+        }
         graph_extent extent = extent_of(f, e);
         if (extent == GRAPH_NOT_SET || v->rank == PLAN_MAX_RANK) return false;
         v->extents[v->rank++] = extent;
@@ -325,7 +379,8 @@ static bool shape_result(inference *f, const graph_shape *s, graph_value *v) {
 
 /* Of indices, which have a type of their own: i64 of places, and where the call is `wide`. */
 static hg_type index_type(const inference *f) {
-    if (f->r->op == HG_OP_ARG_MAX || f->r->op == HG_OP_ARG_MIN) return HG_TYPE_I64;
+    if (f->r->op == HG_OP_ARG_MAX || f->r->op == HG_OP_ARG_MIN || f->r->op == HG_OP_MAX_POOL)
+        return HG_TYPE_I64;
     for (uint32_t i = 0; i < f->row->operand_count; i++) {
         if (strcmp(f->row->operands[i].name, "wide") != 0) continue;
         const graph_operand *wide = graph_given(f->r, i);

@@ -148,6 +148,19 @@
 #define SIG_CONV2D {OUTPUT("output"), INPUT("input"), INPUT("kernel"), SIZE("batch"), SIZE("in_channels"), SIZE("out_channels"), SIZE("height"), \
                     SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride", 2), TUPLE("padding", 2), TUPLE_OR("dilation", 2, "(1, 1)"), \
                     SIZE_OR("groups", "1"), TUPLE_OR_NONE("padding_end", 2, "as padding"), GEMM_END}
+/* Along 1 to 3 axes: a number for each. */
+#define AXES(name, words) TUPLE_OR_NONE(name, 0, words)
+#define WINDOWS TUPLE("size", 0), TUPLE("window", 0), AXES("stride", "1s"), AXES("padding", "0s"), AXES("padding_end", "as padding"), AXES("dilation", "1s")
+#define CONV_FIRST OUTPUT("output"), INPUT("input"), INPUT("kernel"), SIZE("batch"), SIZE("in_channels"), SIZE("out_channels"), WINDOWS, \
+                   SIZE_OR("groups", "1")
+#define SIG_QUANTIZED_GEMM {OUTPUT_OF(HG_R_NONE, "c"), INPUT("a"), INPUT_OF(HG_R_NONE, "b"), FACTOR_F32("a_scale"), FACTOR_F32("b_scale"), \
+                            FACTOR_F32("c_scale"), GEMM_SIZES, FACTOR_OR("a_zero", "0"), FACTOR_I8_OR("b_zero", "0"), FACTOR_OR("c_zero", "0"), \
+                            FLAG_OR("sums", "false"), FLAG_OR("trans_b", "false"), LD("lda"), LD("ldb"), LD("ldc"), \
+                            INPUT_OF_OR_NONE(HG_R_F32, "a_scales", "1s"), INPUT_OF_OR_NONE(HG_R_F32, "b_scales", "1s"), \
+                            INPUT_OF_OR_NONE(HG_R_F32, "c_scales", "1s"), INPUT_OR_NONE("a_zeros", "a_zero"), \
+                            INPUT_OF_OR_NONE(HG_R_NONE, "b_zeros", "b_zero"), INPUT_OR_NONE("c_zeros", "c_zero"), \
+                            TUPLE_OR_NONE("steps", 4, "(1, 1, 1, 0)"), FLAG_OR("b_unsigned", "false"), SIZE_OR_NONE("batch", "one matrix"), \
+                            TUPLE_OR_NONE("batch_strides", 3, "matrices without a gap")}
 /* Norms and what goes along rows. */
 #define ROWS SIZE_OR("rows", "1"), LD("ld"), SIZE_OR("inner", "1")
 #define NORM_ARRAYS OUTPUT("output"), INPUT("input"), INPUT("gamma"), INPUT("beta")

@@ -9,7 +9,6 @@
 extern const char library_text_kernels[];
 extern const char library_text_elements[];
 extern const char library_text_matrix[];
-extern const char library_text_network[];
 extern const char library_text_search[];
 
 #endif

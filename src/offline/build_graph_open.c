@@ -260,7 +260,7 @@ static void add_pattern(const build_graph *b, const graph_call *call, hg_text *o
         const graph_operand *o = graph_operand_of(b->g, call, s.operand),
                             *flag = graph_operand_of(b->g, call, s.flag);
         if (!o || o->kind != GRAPH_ARRAY) continue;
-        graph_shape_settle(&s, flag && flag->number, graph_operand_of(b->g, call, s.last));
+        graph_shape_settle(&s, flag && flag->number, graph_operand_of(b->g, call, s.maybe));
         add_sizes(b, call, &s, &b->g->values.data[o->number], out);
     }
 }

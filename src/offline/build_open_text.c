@@ -13,13 +13,15 @@ typedef unsigned long long ull;
 /* ---- the sources of collectives ---- */
 
 extern const char built_head_call[], built_head_expansion[], built_head_product[],
-    built_head_rows[], built_head_sparse[];
+    built_head_rows[], built_head_sparse[], built_head_windows[], built_head_conv2d[];
 #define SOURCE(name) extern const char built_code_##name[];
 SOURCE(shape)
 SOURCE(parts)
 SOURCE(rows)
 SOURCE(gemm)
+SOURCE(windows)
 SOURCE(conv2d)
+SOURCE(pool)
 SOURCE(softmax)
 SOURCE(norm)
 SOURCE(batch_norm)
@@ -33,7 +35,7 @@ SOURCE(sparse_gemm)
 SOURCE(fft)
 #undef SOURCE
 
-enum { MOST_SOURCES = 3 };
+enum { MOST_SOURCES = 4 };
 typedef struct source_row {
     const plan_collective *of;
     const char *name;
@@ -48,7 +50,23 @@ static const source_row SOURCES[] = {
      "gemm",
      NULL,
      {{"product", built_head_product}, {"gemm", built_code_gemm}}},
-    {&plan_collective_conv2d, "conv2d", NULL, {{"conv2d", built_code_conv2d}}},
+    {&plan_collective_conv2d,
+     "conv2d",
+     NULL,
+     {{"windows_head", built_head_windows},
+      {"windows", built_code_windows},
+      {"conv2d_head", built_head_conv2d},
+      {"conv2d", built_code_conv2d}}},
+    {&plan_collective_pool,
+     "pool",
+     NULL,
+     {{"windows_head", built_head_windows},
+      {"windows", built_code_windows},
+      {"pool", built_code_pool}}},
+    {&plan_collective_rms_norm,
+     "rms_norm",
+     NULL,
+     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"norm", built_code_norm}}},
     {&plan_collective_softmax,
      "softmax",
      NULL,

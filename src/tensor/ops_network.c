@@ -1,8 +1,7 @@
-/* Operations of networks: instructions of the table where there is one, else programs of
- * src/library/network.atlas. All compute in the common type of their inputs, integers as floats.
+/* Operations of networks: instructions of the table. All compute in the common type of their
+ * inputs, integers as floats, but for the largest of windows.
  * Must not know: layouts of memory, devices. */
 #include "library/library.h"
-#include "library/texts.h"
 #include "tensor/work.h"
 #include <math.h>
 #include <string.h>
@@ -28,19 +27,6 @@ static hg_status give(ops_call *c, ops_kept *k, ops_arguments *a, const char *na
 
 static hg_status empty(ops_call *c, const hg_tensor *x) {
     return ops_filled(c, x->type, "0", x->shape, x->rank, &c->out[0]);
-}
-
-/* A program's result of `made`, in the shape of the call's. */
-static hg_status finish(ops_call *c, ops_kept *k, hg_program *program, const ops_arguments *args,
-                        hg_element type, const uint64_t *made, uint32_t made_rank,
-                        const uint64_t *shape, uint32_t rank) {
-    hg_tensor *view;
-    tensor_result r = {.operand = "y", .type = type, .rank = made_rank, .shape = made};
-    HG_TRY(ops_launch(c, program, args, &r, 1));
-    *ops_keep(k) = r.tensor;
-    HG_TRY(ops_shaped(k, r.tensor, shape, rank, &view));
-    c->out[0] = hg_tensor_retain(view);
-    return HG_OK;
 }
 
 /* ---- softmax ---- */
@@ -192,164 +178,278 @@ static hg_status group_norm(ops_call *c, ops_kept *k) { return channel_norm(c, k
 hg_status ops_batch_norm(ops_call *c) { return ops_with_kept(c, batch_norm); }
 hg_status ops_group_norm(ops_call *c) { return ops_with_kept(c, group_norm); }
 
+/* ---- windows ---- */
+
+enum { MOST_AXES = 3 };
+
+/* Windows along the last axes of an array. */
+typedef struct windows {
+    uint32_t axes;
+    uint64_t size[MOST_AXES], window[MOST_AXES], stride[MOST_AXES], before[MOST_AXES],
+        after[MOST_AXES], dilation[MOST_AXES], out[MOST_AXES];
+} windows;
+
+/* options.sizes from *at on, a number for each axis, or those of `otherwise`. */
+static void read_sizes(const ops_call *c, const windows *w, uint32_t *at, const uint64_t *otherwise,
+                       uint64_t *to) {
+    for (uint32_t i = 0; i < w->axes; i++) to[i] = ops_size_or(c, (*at)++, otherwise[i]);
+}
+
+static const uint64_t ONES[MOST_AXES] = {1, 1, 1}, ZEROS[MOST_AXES] = {0, 0, 0};
+
+/* Numbers that calculations of extents take. */
+static bool are_usable(const windows *w) {
+    const uint64_t most = UINT64_C(1) << 31;
+    for (uint32_t i = 0; i < w->axes; i++)
+        if (!w->window[i] || !w->stride[i] || !w->dilation[i] || w->window[i] > most ||
+            w->dilation[i] > most || w->size[i] > most || w->before[i] > most ||
+            w->after[i] > most || w->stride[i] > most || w->out[i] > most)
+            return false;
+    return true;
+}
+
+/* Extents of the result; false: a window does not fit. */
+static bool find_outs(windows *w) {
+    if (!are_usable(w)) return false;
+    for (uint32_t i = 0; i < w->axes; i++) {
+        uint64_t reach = (w->window[i] - 1) * w->dilation[i] + 1,
+                 all = w->size[i] + w->before[i] + w->after[i];
+        if (all < reach) return false;
+        w->out[i] = (all - reach) / w->stride[i] + 1;
+    }
+    return true;
+}
+
+static void give_windows(ops_arguments *args, const windows *w) {
+    ops_sizes(args, "size", w->size, w->axes);
+    ops_sizes(args, "window", w->window, w->axes);
+    ops_tuple(args, "stride", w->stride, w->axes);
+    ops_tuple(args, "padding", w->before, w->axes);
+    ops_tuple(args, "dilation", w->dilation, w->axes);
+}
+
 /* ---- convolutions ---- */
 
-typedef struct window {
-    uint64_t size[2], stride[2], padding[2], dilation[2];
-} window;
-
-/* Elements of an axis of the result; false: the window does not fit. */
-static bool places(const window *w, uint32_t axis, uint64_t have, uint64_t *out) {
-    const uint64_t most = UINT64_C(1) << 31;
-    uint64_t size = w->size[axis], dilation = w->dilation[axis];
-    if (!size || !dilation || !w->stride[axis] || size > most || dilation > most || have > most ||
-        w->padding[axis] > most || w->stride[axis] > most)
-        return false;
-    uint64_t reach = (size - 1) * dilation + 1, all = have + 2 * w->padding[axis];
-    *out = all < reach ? 0 : (all - reach) / w->stride[axis] + 1;
-    return all >= reach;
-}
-
-/* x and kernel of [batch, channels, h, w]. */
-static hg_status convolve(ops_call *c, ops_kept *k, const hg_tensor *x, const hg_tensor *kernel,
-                          const hg_tensor *bias, const window *w, uint64_t groups) {
-    ops_arguments args = {.count = 0};
-    uint64_t shape[4] = {x->shape[0], kernel->shape[0]};
-    if (!groups || x->shape[1] % groups || kernel->shape[0] % groups ||
-        kernel->shape[1] != x->shape[1] / groups)
-        return ops_mismatch(c, "channels of the kernel are in_channels / groups, and groups divide "
-                               "both numbers of channels");
-    if (bias && (bias->rank != 1 || bias->shape[0] != shape[1]))
+static hg_status give_bias(ops_call *c, ops_kept *k, ops_arguments *args, const hg_tensor *bias,
+                           uint64_t channels) {
+    if (!bias) return HG_OK;
+    if (bias->rank != 1 || bias->shape[0] != channels)
         return ops_mismatch(c, "the bias has an element for each channel of the result");
-    if (!places(w, 0, x->shape[2], &shape[2]) || !places(w, 1, x->shape[3], &shape[3]))
-        return ops_mismatch(c, "the kernel is larger than the padded input, or a stride or "
-                               "dilation is 0");
-    if (!tensor_numel(shape, 4)) return ops_filled(c, x->type, "0", shape, 4, &c->out[0]);
-    if (!x->shape[1]) return ops_mismatch(c, "there are no channels");
-    HG_TRY(give(c, k, &args, "input", x));
-    HG_TRY(give(c, k, &args, "kernel", kernel));
-    if (bias) HG_TRY(give(c, k, &args, "bias", bias));
-    ops_tuple(&args, "stride", w->stride, 2);
-    ops_tuple(&args, "padding", w->padding, 2);
-    ops_tuple(&args, "dilation", w->dilation, 2);
-    ops_size(&args, "groups", groups);
-    return ops_instruction(c, "conv2d", &args, "output", x->type, shape, 4, &c->out[0]);
+    return give(c, k, args, "bias", bias);
 }
 
-static hg_status conv2d(ops_call *c, ops_kept *k) {
+/* [batch, channels, size...] and [out, channels / groups, window...]; sizes: stride, padding and
+ * dilation of each axis, groups. */
+static hg_status convolve(ops_call *c, ops_kept *k, uint32_t axes) {
     const hg_tensor *x[3] = {NULL};
-    if (c->in[0]->rank != 4 || c->in[1]->rank != 4)
-        return ops_mismatch(c, "[batch, channels, h, w] and [out, channels / groups, h, w] "
+    ops_arguments args = {.count = 0};
+    windows w = {.axes = axes};
+    uint64_t shape[2 + MOST_AXES];
+    uint32_t at = 0;
+    if (c->in[0]->rank != axes + 2 || c->in[1]->rank != axes + 2)
+        return ops_mismatch(c, "[batch, channels, size...] and [out, channels / groups, window...] "
                                "expected");
     HG_TRY(floats(c, k, x));
-    window w = {{x[1]->shape[2], x[1]->shape[3]},
-                {ops_size_or(c, 0, 1), ops_size_or(c, 1, 1)},
-                {ops_size_or(c, 2, 0), ops_size_or(c, 3, 0)},
-                {ops_size_or(c, 4, 1), ops_size_or(c, 5, 1)}};
-    return convolve(c, k, x[0], x[1], x[2], &w, ops_size_or(c, 6, 1));
+    const uint64_t *own = x[0]->shape, *kernel = x[1]->shape;
+    memcpy(w.size, own + 2, axes * sizeof *own);
+    memcpy(w.window, kernel + 2, axes * sizeof *own);
+    read_sizes(c, &w, &at, ONES, w.stride);
+    read_sizes(c, &w, &at, ZEROS, w.before);
+    memcpy(w.after, w.before, sizeof w.after);
+    read_sizes(c, &w, &at, ONES, w.dilation);
+    uint64_t groups = ops_size_or(c, at, 1);
+    if (!groups || own[1] % groups || kernel[0] % groups || kernel[1] != own[1] / groups)
+        return ops_mismatch(c, "channels of the kernel are in_channels / groups, and groups divide "
+                               "both numbers of channels");
+    HG_TRY(give_bias(c, k, &args, x[2], kernel[0]));
+    if (!find_outs(&w))
+        return ops_mismatch(c, "the kernel is larger than the padded input, or a stride or "
+                               "dilation is 0");
+    shape[0] = own[0];
+    shape[1] = kernel[0];
+    memcpy(shape + 2, w.out, axes * sizeof *own);
+    if (!tensor_numel(shape, axes + 2))
+        return ops_filled(c, x[0]->type, "0", shape, axes + 2, &c->out[0]);
+    if (!own[1]) return ops_mismatch(c, "there are no channels");
+    HG_TRY(give(c, k, &args, "input", x[0]));
+    HG_TRY(give(c, k, &args, "kernel", x[1]));
+    ops_size(&args, "groups", groups);
+    if (axes == 2) { /* its sizes are told by its arrays */
+        ops_tuple(&args, "stride", w.stride, axes);
+        ops_tuple(&args, "padding", w.before, axes);
+        ops_tuple(&args, "dilation", w.dilation, axes);
+    } else {
+        ops_size(&args, "batch", own[0]);
+        ops_size(&args, "in_channels", own[1]);
+        ops_size(&args, "out_channels", kernel[0]);
+        give_windows(&args, &w);
+    }
+    return ops_instruction(c, axes == 2 ? "conv2d" : "conv", &args, "output", x[0]->type, shape,
+                           axes + 2, &c->out[0]);
 }
-hg_status ops_conv2d(ops_call *c) { return ops_with_kept(c, conv2d); }
-
-/* Of one row. */
-static hg_status with_row(ops_kept *k, const hg_tensor **x) {
-    hg_tensor **own = ops_keep(k);
-    HG_TRY(hg_tensor_unsqueeze(*x, -2, own));
-    *x = *own;
-    return HG_OK;
-}
-
-static hg_status without_row(ops_call *c) {
-    hg_tensor *view = NULL;
-    HG_TRY(hg_tensor_squeeze(c->out[0], -2, &view));
-    hg_tensor_release(c->out[0]);
-    c->out[0] = view;
-    return HG_OK;
-}
-
-static hg_status conv1d(ops_call *c, ops_kept *k) {
-    const hg_tensor *x[3] = {NULL};
-    if (c->in[0]->rank != 3 || c->in[1]->rank != 3)
-        return ops_mismatch(c, "[batch, channels, w] and [out, channels / groups, w] expected");
-    HG_TRY(floats(c, k, x));
-    HG_TRY(with_row(k, &x[0]));
-    HG_TRY(with_row(k, &x[1]));
-    window w = {{1, x[1]->shape[3]},
-                {1, ops_size_or(c, 0, 1)},
-                {0, ops_size_or(c, 1, 0)},
-                {1, ops_size_or(c, 2, 1)}};
-    HG_TRY(convolve(c, k, x[0], x[1], x[2], &w, ops_size_or(c, 3, 1)));
-    return without_row(c);
-}
+static hg_status conv1d(ops_call *c, ops_kept *k) { return convolve(c, k, 1); }
+static hg_status conv2d(ops_call *c, ops_kept *k) { return convolve(c, k, 2); }
+static hg_status conv3d(ops_call *c, ops_kept *k) { return convolve(c, k, 3); }
 hg_status ops_conv1d(ops_call *c) { return ops_with_kept(c, conv1d); }
+hg_status ops_conv2d(ops_call *c) { return ops_with_kept(c, conv2d); }
+hg_status ops_conv3d(ops_call *c) { return ops_with_kept(c, conv3d); }
+
+/* Extents of what a transposed convolution makes where the call does not tell them; false: none is
+ * left. */
+static bool find_reached(windows *w) {
+    if (!are_usable(w)) return false;
+    for (uint32_t i = 0; i < w->axes; i++) {
+        if (!w->size[i]) return false;
+        uint64_t all = (w->size[i] - 1) * w->stride[i] + (w->window[i] - 1) * w->dilation[i] + 1;
+        if (!w->out[i] && all <= 2 * w->before[i]) return false;
+        if (!w->out[i]) w->out[i] = all - 2 * w->before[i];
+    }
+    return true;
+}
+
+/* [batch, channels, size...] and [channels, out / groups, window...]; sizes as convolve, behind
+ * them extents of the result. */
+static hg_status conv_transpose(ops_call *c, ops_kept *k) {
+    const hg_tensor *x[3] = {NULL};
+    ops_arguments args = {.count = 0};
+    uint32_t rank = c->in[0]->rank, axes = rank - 2, at = 0;
+    windows w = {.axes = axes};
+    uint64_t shape[2 + MOST_AXES];
+    if (rank < 3 || rank > 2 + MOST_AXES || c->in[1]->rank != rank)
+        return ops_mismatch(c, "[batch, channels, size...] and [channels, out / groups, window...] "
+                               "of 1 to 3 axes expected");
+    HG_TRY(floats(c, k, x));
+    const uint64_t *own = x[0]->shape, *kernel = x[1]->shape;
+    memcpy(w.size, own + 2, axes * sizeof *own);
+    memcpy(w.window, kernel + 2, axes * sizeof *own);
+    read_sizes(c, &w, &at, ONES, w.stride);
+    read_sizes(c, &w, &at, ZEROS, w.before);
+    read_sizes(c, &w, &at, ONES, w.dilation);
+    uint64_t groups = ops_size_or(c, at++, 1);
+    read_sizes(c, &w, &at, ZEROS, w.out);
+    if (!groups || own[1] != kernel[0] || own[1] % groups)
+        return ops_mismatch(c, "the kernel has as many channels first, and groups divide them");
+    if (kernel[1] > UINT64_MAX / groups) return ops_mismatch(c, "too many channels");
+    HG_TRY(give_bias(c, k, &args, x[2], kernel[1] * groups));
+    if (!find_reached(&w))
+        return ops_mismatch(c, "the padding leaves no element of the result, or the input has "
+                               "none, or a stride or dilation is 0");
+    shape[0] = own[0];
+    shape[1] = kernel[1] * groups;
+    memcpy(shape + 2, w.out, axes * sizeof *own);
+    if (!tensor_numel(shape, rank)) return ops_filled(c, x[0]->type, "0", shape, rank, &c->out[0]);
+    if (!own[1]) return ops_mismatch(c, "there are no channels");
+    HG_TRY(give(c, k, &args, "input", x[0]));
+    HG_TRY(give(c, k, &args, "kernel", x[1]));
+    ops_size(&args, "batch", own[0]);
+    ops_size(&args, "in_channels", own[1]);
+    ops_size(&args, "out_channels", shape[1]);
+    ops_size(&args, "groups", groups);
+    give_windows(&args, &w);
+    ops_sizes(&args, "out", w.out, axes);
+    return ops_instruction(c, "conv_transpose", &args, "output", x[0]->type, shape, rank,
+                           &c->out[0]);
+}
+hg_status ops_conv_transpose(ops_call *c) { return ops_with_kept(c, conv_transpose); }
 
 /* ---- pools ---- */
 
-/* x of at least 2 axes, the last two are h and w. */
-static hg_status pool(ops_call *c, ops_kept *k, const hg_tensor *x, const window *w, bool largest) {
-    static const char *const constants[3] = {".const LARGEST = 1\n.const COUNTED = 0\n",
-                                             ".const LARGEST = 0\n.const COUNTED = 0\n",
-                                             ".const LARGEST = 0\n.const COUNTED = 1\n"};
-    ops_arguments args = {.count = 0};
-    uint64_t shape[HG_TENSOR_AXES], h = x->shape[x->rank - 2], columns = last_extent(x);
-    hg_program *program;
-    hg_tensor *packed;
-    memcpy(shape, x->shape, sizeof shape);
-    for (uint32_t i = 0; i < 2; i++) {
-        if (!places(w, i, x->shape[x->rank - 2 + i], &shape[x->rank - 2 + i]))
-            return ops_mismatch(c, "the window is larger than the padded input, or a size or "
-                                   "stride is 0");
-        if (w->padding[i] > w->size[i] / 2)
-            return ops_mismatch(c, "the padding is at most half the window");
+/* Where windows may begin. */
+static bool find_pools(windows *w, bool told) {
+    windows fit = *w;
+    if (!told) return find_outs(w);
+    if (!are_usable(w)) return false;
+    for (uint32_t i = 0; i < w->axes; i++) {
+        if (!w->out[i] && find_outs(&fit)) w->out[i] = fit.out[i];
+        if (!w->out[i] || (w->out[i] - 1) * w->stride[i] >= w->size[i] + w->before[i] + w->after[i])
+            return false;
     }
-    if (!tensor_numel(shape, x->rank))
+    return true;
+}
+
+/* The largest, and where `places` is asked for its place in the plane, or the mean. */
+static hg_status pool(ops_call *c, ops_kept *k, windows *w, bool told, bool largest, bool places) {
+    const hg_tensor *x = c->in[0];
+    ops_arguments args = {.count = 0};
+    uint32_t first = x->rank - w->axes;
+    uint64_t planes = tensor_numel(x->shape, first), made[1 + MOST_AXES] = {planes},
+             shape[HG_TENSOR_AXES];
+    if (!largest || tensor_is_complex(x->type) || x->type == HG_ELEMENT_BOOL ||
+        hg_type_size_bytes((hg_type)x->type) > 8)
+        HG_TRY(floats(c, k, &x));
+    memcpy(shape, x->shape, sizeof shape);
+    memcpy(w->size, x->shape + first, w->axes * sizeof *shape);
+    if (!find_pools(w, told))
+        return ops_mismatch(c, "the window is larger than the padded input, or begins behind it, "
+                               "or a size, stride or dilation is 0");
+    for (uint32_t i = 0; i < w->axes; i++) shape[first + i] = made[1 + i] = w->out[i];
+    if (!tensor_numel(shape, x->rank)) {
+        if (places) HG_TRY(ops_filled(c, (hg_element)HG_TYPE_I64, "0", shape, x->rank, &c->out[1]));
         return ops_filled(c, x->type, "0", shape, x->rank, &c->out[0]);
-    uint64_t made[3] = {tensor_numel(shape, x->rank - 2), shape[x->rank - 2], shape[x->rank - 1]};
-    HG_TRY(ops_packed(c, k, x, false, &packed));
-    ops_array(&args, "x", packed);
-    ops_size(&args, "planes", made[0]);
-    ops_size(&args, "out_h", made[1]);
-    ops_size(&args, "out_w", made[2]);
-    ops_size(&args, "h", h);
-    ops_size(&args, "w", columns);
-    ops_size(&args, "window_h", w->size[0]);
-    ops_size(&args, "window_w", w->size[1]);
-    ops_size(&args, "stride_h", w->stride[0]);
-    ops_size(&args, "stride_w", w->stride[1]);
-    ops_size(&args, "padding_h", w->padding[0]);
-    ops_size(&args, "padding_w", w->padding[1]);
-    ops_size(&args, "x_at", packed->offset);
-    HG_TRY(ops_program(c, library_text_network, "pool", x->type,
-                       constants[largest ? 0 : 1 + c->options.flag], &program));
-    return finish(c, k, program, &args, x->type, made, 3, shape, x->rank);
+    }
+    HG_TRY(give(c, k, &args, "input", x));
+    ops_size(&args, "planes", planes);
+    give_windows(&args, w);
+    ops_tuple(&args, "padding_end", w->after, w->axes);
+    ops_sizes(&args, "out", w->out, w->axes);
+    if (!largest) ops_flag(&args, "counted", c->options.flag);
+    const tensor_work work = {.instruction = largest ? "max_pool" : "avg_pool",
+                              .operation = c->name};
+    tensor_result results[2] = {
+        {.operand = "output", .type = x->type, .rank = 1 + w->axes, .shape = made},
+        {.operand = "places", .type = (hg_element)HG_TYPE_I64, .rank = 1 + w->axes, .shape = made}};
+    HG_TRY(tensor_call(c->run, &work, args.args, args.count, results, 1 + places));
+    for (uint32_t i = 0; i < 1 + (uint32_t)places; i++) *ops_keep(k) = results[i].tensor;
+    for (uint32_t i = 0; i < 1 + (uint32_t)places; i++) {
+        hg_tensor *view;
+        HG_TRY(ops_shaped(k, results[i].tensor, shape, x->rank, &view));
+        c->out[i] = hg_tensor_retain(view);
+    }
+    return HG_OK;
 }
 
-static hg_status pool2d(ops_call *c, ops_kept *k, bool largest) {
-    const hg_tensor *x;
-    if (c->in[0]->rank < 2) return ops_mismatch(c, "[..., h, w] expected");
-    HG_TRY(floats(c, k, &x));
-    uint64_t h = ops_size_or(c, 0, 0), w = ops_size_or(c, 1, 0);
-    window all = {{h, w},
-                  {ops_size_or(c, 2, h), ops_size_or(c, 3, w)},
-                  {ops_size_or(c, 4, 0), ops_size_or(c, 5, 0)},
-                  {1, 1}};
-    return pool(c, k, x, &all, largest);
+/* Of [batch, channels, size...]; sizes: window, stride, padding in front and behind, dilation and
+ * extents of the result, of each axis. */
+static hg_status pool_all(ops_call *c, ops_kept *k, bool largest, bool places) {
+    windows w = {.axes = c->in[0]->rank - 2};
+    uint32_t at = 0;
+    if (c->in[0]->rank < 3 || w.axes > MOST_AXES)
+        return ops_mismatch(c, "[batch, channels, size...] of 1 to 3 axes expected");
+    read_sizes(c, &w, &at, ZEROS, w.window);
+    read_sizes(c, &w, &at, w.window, w.stride);
+    read_sizes(c, &w, &at, ZEROS, w.before);
+    read_sizes(c, &w, &at, w.before, w.after);
+    read_sizes(c, &w, &at, ONES, w.dilation);
+    bool told = c->options.size_count > at;
+    read_sizes(c, &w, &at, ZEROS, w.out);
+    return pool(c, k, &w, told, largest, places);
 }
 
-static hg_status pool1d(ops_call *c, ops_kept *k, bool largest) {
-    const hg_tensor *x;
-    if (!c->in[0]->rank) return ops_mismatch(c, "[..., w] expected");
-    HG_TRY(floats(c, k, &x));
-    HG_TRY(with_row(k, &x));
-    uint64_t w = ops_size_or(c, 0, 0);
-    window all = {{1, w}, {1, ops_size_or(c, 1, w)}, {0, ops_size_or(c, 2, 0)}, {1, 1}};
-    HG_TRY(pool(c, k, x, &all, largest));
-    return without_row(c);
+/* Of the last axes; sizes: window, stride, padding. */
+static hg_status pool_last(ops_call *c, ops_kept *k, uint32_t axes, bool largest) {
+    windows w = {.axes = axes, .dilation = {1, 1, 1}};
+    uint32_t at = 0;
+    if (c->in[0]->rank < axes) return ops_mismatch(c, "an axis for each of the window expected");
+    read_sizes(c, &w, &at, ZEROS, w.window);
+    read_sizes(c, &w, &at, w.window, w.stride);
+    read_sizes(c, &w, &at, ZEROS, w.before);
+    memcpy(w.after, w.before, sizeof w.after);
+    for (uint32_t i = 0; i < axes; i++)
+        if (w.window[i] && w.before[i] > w.window[i] / 2)
+            return ops_mismatch(c, "the padding is at most half the window");
+    return pool(c, k, &w, false, largest, false);
 }
 
-static hg_status max_pool2d(ops_call *c, ops_kept *k) { return pool2d(c, k, true); }
-static hg_status avg_pool2d(ops_call *c, ops_kept *k) { return pool2d(c, k, false); }
-static hg_status max_pool1d(ops_call *c, ops_kept *k) { return pool1d(c, k, true); }
-static hg_status avg_pool1d(ops_call *c, ops_kept *k) { return pool1d(c, k, false); }
+static hg_status max_pool(ops_call *c, ops_kept *k) { return pool_all(c, k, true, false); }
+static hg_status max_pool_places(ops_call *c, ops_kept *k) { return pool_all(c, k, true, true); }
+static hg_status avg_pool(ops_call *c, ops_kept *k) { return pool_all(c, k, false, false); }
+static hg_status max_pool2d(ops_call *c, ops_kept *k) { return pool_last(c, k, 2, true); }
+static hg_status avg_pool2d(ops_call *c, ops_kept *k) { return pool_last(c, k, 2, false); }
+static hg_status max_pool1d(ops_call *c, ops_kept *k) { return pool_last(c, k, 1, true); }
+static hg_status avg_pool1d(ops_call *c, ops_kept *k) { return pool_last(c, k, 1, false); }
+hg_status ops_max_pool(ops_call *c) { return ops_with_kept(c, max_pool); }
+hg_status ops_max_pool_places(ops_call *c) { return ops_with_kept(c, max_pool_places); }
+hg_status ops_avg_pool(ops_call *c) { return ops_with_kept(c, avg_pool); }
 hg_status ops_max_pool2d(ops_call *c) { return ops_with_kept(c, max_pool2d); }
 hg_status ops_avg_pool2d(ops_call *c) { return ops_with_kept(c, avg_pool2d); }
 hg_status ops_max_pool1d(ops_call *c) { return ops_with_kept(c, max_pool1d); }

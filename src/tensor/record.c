@@ -195,6 +195,10 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
         own.count = a->count;
         added = add_tuple(r, a->items, a->count);
         break;
+    case TENSOR_SIZES:
+        own.count = a->count;
+        added = add_items(r, a->items, a->count);
+        break;
     case TENSOR_NUMBER:
     case TENSOR_WORD: break;
     }
@@ -466,7 +470,7 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
         const record_arg *a = &r->args.data[node->first_arg + i];
         static const hg_graph_arg_kind kinds[] = {HG_GRAPH_ARRAY,  HG_GRAPH_SIZE, HG_GRAPH_NUMBER,
                                                   HG_GRAPH_NUMBER, HG_GRAPH_WORD, HG_GRAPH_FLAG,
-                                                  HG_GRAPH_TUPLE};
+                                                  HG_GRAPH_TUPLE,  HG_GRAPH_TUPLE};
         args[i] = (hg_graph_arg){.name = a->name,
                                  .kind = kinds[a->kind],
                                  .dims = &sizes[i],
@@ -487,12 +491,13 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
             args[i].value = r->storages.data[a->storage].value;
         else if (a->kind == TENSOR_ARRAY)
             HG_TRY(write_view(r, g, a, n, &args[i].value));
-        if (a->kind != TENSOR_TUPLE) continue;
+        if (a->kind != TENSOR_TUPLE && a->kind != TENSOR_SIZES) continue;
         if (used + a->count > MOST_PARTS) return many_operands(node);
         args[i].dims = &tuples[used];
         args[i].count = a->count;
         for (uint32_t k = 0; k < a->count; k++)
-            tuples[used++] = hg_dim_of(r->tuples.data[a->first + k]);
+            tuples[used++] = a->kind == TENSOR_TUPLE ? hg_dim_of(r->tuples.data[a->first + k])
+                                                     : dim_of(n, r->items.data[a->first + k]);
     }
     for (uint32_t i = 0; i < node->result_count; i++)
         made[i].operand = r->results.data[node->first_result + i].operand;

@@ -231,7 +231,8 @@ typedef enum tensor_arg_kind {
     TENSOR_NUMBER, /* text: a factor, as programs write it */
     TENSOR_WORD,   /* text */
     TENSOR_FLAG,   /* number */
-    TENSOR_TUPLE   /* items, count */
+    TENSOR_TUPLE,  /* items, count */
+    TENSOR_SIZES   /* the same of extents, which other shapes change */
 } tensor_arg_kind;
 typedef struct tensor_arg {
     const char *name; /* of the operand; lives as long as the library */

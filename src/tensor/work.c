@@ -164,6 +164,11 @@ void ops_tuple(ops_arguments *a, const char *name, const uint64_t *items, uint32
     arg->count = count;
 }
 
+void ops_sizes(ops_arguments *a, const char *name, const uint64_t *items, uint32_t count) {
+    ops_tuple(a, name, items, count);
+    a->args[a->count - 1].kind = TENSOR_SIZES;
+}
+
 void ops_number(ops_arguments *a, const char *name, hg_type type, double value) {
     tensor_arg *arg = add(a, name, TENSOR_SCALAR);
     arg->type = (uint8_t)type;

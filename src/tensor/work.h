@@ -64,6 +64,7 @@ void ops_size(ops_arguments *a, const char *name, uint64_t value);
 void ops_flag(ops_arguments *a, const char *name, bool value);
 void ops_word(ops_arguments *a, const char *name, const char *word);
 void ops_tuple(ops_arguments *a, const char *name, const uint64_t *items, uint32_t count);
+void ops_sizes(ops_arguments *a, const char *name, const uint64_t *items, uint32_t count);
 void ops_number(ops_arguments *a, const char *name, hg_type type, double value);
 /* An instruction whose operand `operand` is the result. */
 hg_status ops_instruction(ops_call *c, const char *instruction, const ops_arguments *a,

@@ -257,6 +257,7 @@ static void all_families(cts *s) {
     }
     cts_maps(s);
     cts_conv2d(s);
+    cts_windows(s);
     cts_matrices(s);
     cts_norms(s);
     cts_transforms(s);

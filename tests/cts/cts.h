@@ -83,6 +83,7 @@ void cts_norms(cts *s); /* norms.c: softmax, norms, rope, layer_scale, kv_cache_
 void cts_transforms(cts *s); /* transforms.c: fft */
 void cts_orders(cts *s);     /* orders.c: sort, top_k */
 void cts_products(cts *s);   /* products.c: sparse_gemm, tensor_contract, quantized_gemm */
+void cts_windows(cts *s);    /* windows.c: conv, conv_transpose, max_pool, avg_pool */
 void cts_lines(cts *s);      /* lines.c: scan, gather, scatter, segment_reduce, arg_max */
 void cts_forms(cts *s);      /* forms.c: memory, pools, atomics, control, barriers, faults */
 void cts_atlas(cts *s);      /* atlas.c: block 1C0 */

@@ -131,20 +131,30 @@ static void quantized(cts *s, hg_type type, uint64_t m, uint64_t n, uint64_t k,
     run_case c = {.cleared_class = 96};
     bool sums = strstr(operands, "sums=true") != NULL;
     hg_type result = sums ? HG_TYPE_I32 : type;
-    const char *t = hg_type_name(type);
-    char name[128];
+    hg_type b_type = strstr(operands, "b_unsigned=true") ? HG_TYPE_U8 : HG_TYPE_I8;
+    const char *t = hg_type_name(type), *of_b = hg_type_name(b_type);
+    char name[256];
     if (!cts_wanted(s, "quantized_gemm", type)) return;
     snprintf(name, sizeof name, "quantized_gemm.%s %ux%ux%u%s", t, (unsigned)m, (unsigned)n,
              (unsigned)k, operands);
     cts_text(&c,
              ".atlas 1\n.program cts\n.param r1 c buffer %s inout\n.param r2 a buffer %s "
-             "in\n.param r3 b buffer i8 in\n"
+             "in\n.param r3 b buffer %s in\n.param s buffer f32 in\n.param za buffer %s "
+             "in\n.param zb buffer %s in\n"
              "    quantized_gemm.%s c=r1, a=r2, b=r3, a_scale=0.02, b_scale=0.03, c_scale=0.7, "
              "m=%u, n=%u, k=%u%s\n",
-             hg_type_name(result), t, t, (unsigned)m, (unsigned)n, (unsigned)k, operands);
-    add_any(s, &c, "c", result, m * (n + 3) + 3);
-    add_any(s, &c, "a", type, m * k);
-    add_any(s, &c, "b", HG_TYPE_I8, k * n);
+             hg_type_name(result), t, of_b, t, of_b, t, (unsigned)m, (unsigned)n, (unsigned)k,
+             operands);
+    add_any(s, &c, "c", result, 2 * m * (n + 3) + 3);
+    add_any(s, &c, "a", type, 2 * m * k);
+    add_any(s, &c, "b", b_type, 2 * k * n);
+    case_array *scales = case_add_array(&c, "s", HG_TYPE_F32, NULL, (m + n) * 4 + 4);
+    for (uint64_t i = 0; scales && i < m + n + 1; i++) {
+        float scale = 0.25f + (float)(cts_random(s) % 100) / 64;
+        memcpy(scales->bytes + 4 * i, &scale, sizeof scale);
+    }
+    add_any(s, &c, "za", type, m + n + 1);
+    add_any(s, &c, "zb", b_type, n + 1);
     case_set_lanes(&c, 2);
     cts_compare(s, name, &c);
 }
@@ -157,6 +167,15 @@ static void quantized_all(cts *s) {
         quantized(s, TYPES[t], 9, 33, 4, ", a_zero=5, b_zero=-7, c_zero=11, trans_b=true");
         quantized(s, TYPES[t], 8, 31, 6, ", a_zero=127, b_zero=-128, sums=true");
         quantized(s, TYPES[t], 3, 5, 0, ", c_zero=9");
+        quantized(s, TYPES[t], 9, 35, 7, ", a_zero=3, b_zero=9, b_unsigned=true, batch=2");
+        quantized(s, TYPES[t], 5, 33, 9, ", a_scales=s, b_scales=s, trans_b=true, b_zero=-3");
+        quantized(s, TYPES[t], 5, 33, 9, ", b_scales=s, c_scales=s, b_unsigned=true, sums=false");
+        quantized(s, TYPES[t], 4, 34, 6,
+                  ", a_zeros=za, b_zeros=zb, c_zeros=za, c_scales=s, steps=(1, 0, 1, 1), batch=2, "
+                  "batch_strides=(0, 204, 140)");
+        quantized(s, TYPES[t], 4, 34, 6,
+                  ", a_zeros=za, b_zeros=zb, b_unsigned=true, trans_b=true, sums=true, batch=2, "
+                  "batch_strides=(24, 0, 136)");
     }
 }
 

@@ -177,6 +177,10 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     case HG_OP_PARALLEL_MAP: return map(m, lane, inst, 1);
     case HG_OP_PARALLEL_MAP_BINARY: return map(m, lane, inst, 2);
     case HG_OP_CONV2D: return ref_conv2d(m, lane, inst);
+    case HG_OP_CONV:
+    case HG_OP_CONV_TRANSPOSE: return ref_conv(m, lane, inst);
+    case HG_OP_MAX_POOL:
+    case HG_OP_AVG_POOL: return ref_pool(m, lane, inst);
     case HG_OP_POOL_ALLOC: return pool_alloc(m, lane, false);
     case HG_OP_POOL_ALLOC_CONST: return pool_alloc(m, lane, true);
     case HG_OP_POOL_FREE:

@@ -133,6 +133,9 @@ ref_next ref_conv2d(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_sparse_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_tensor_contract(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_quantized_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
+/* ref_windows.c */
+ref_next ref_conv(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
+ref_next ref_pool(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 /* ref_indices.c: gather, scatter and scatter_add; segment_reduce; arg_max and arg_min */
 ref_next ref_gather(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_segment_reduce(ref_machine *m, const ref_lane *lane, const hg_inst *inst);

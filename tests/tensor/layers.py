@@ -71,6 +71,37 @@ class Conv2d(Operation):
         return F.conv2d(F.pad(x, (left, right, top, bottom)), w, None, o["stride"], 0, o["dilation"], o["groups"]) if w.numel() and not o["bias"] and o["activation"] == "identity" else None
 
 
+class Pool(Operation):
+    """The largest of each window, exactly, or its mean. Bound: a sum of so many elements, and a quotient."""
+
+    required = ("output", "input", "planes", "size", "window")
+    optional = {"stride": (), "padding": (), "padding_end": (), "dilation": (), "counted": False}
+    out, arrays_of = ("output",), ("output", "input")
+
+    def arrays(self, p, o):
+        ones = (1,) * len(o["size"])
+        self.stride, self.before, self.dilation = (o[name] or other for name, other in (("stride", ones), ("padding", (0,) * len(ones)), ("dilation", ones)))
+        self.after = o["padding_end"] or self.before
+        rest = [n + a + b - (w - 1) * d - 1 for n, a, b, w, d in zip(o["size"], self.before, self.after, o["window"], self.dilation)]
+        self.outs = [max(r // max(s, 1) + 1, 0) for r, s in zip(rest, self.stride)]
+        self.x = p.numbers((few(p, o["planes"], *o["size"]),) if p.refused is not None else (o["planes"], *o["size"]))
+        return {"output": stored(np.zeros(few(p, o["planes"], *self.outs)), p.type), "input": stored(self.x, p.type).reshape(-1)}
+
+    def expected(self, p, o):
+        value, bound = (np.zeros((o["planes"], *self.outs), self.x.dtype) for _ in range(2))
+        for at in np.ndindex(*self.outs):
+            places = [[i * s - a + k * d for k in range(w)] for i, s, a, w, d in zip(at, self.stride, self.before, o["window"], self.dilation)]
+            inside = [[k for k in axis if 0 <= k < n] for axis, n in zip(places, o["size"])]
+            part = self.x[(slice(None), *np.ix_(*inside))].reshape(o["planes"], int(np.prod([len(i) for i in inside])))
+            count = max(1, int(np.prod([len(i) for i in (places if o["counted"] else inside)])))
+            if p.name == "max_pool":
+                value[(slice(None), *at)] = part.max(1, initial=-np.inf)
+            else:
+                value[(slice(None), *at)] = part.sum(1) / count
+                bound[(slice(None), *at)] = UNIT[calculated(p.type)] * (part.shape[1] + 2) * np.abs(part).sum(1) / count
+        return {"output": (value.reshape(-1), (bound + (0 if p.name == "max_pool" else rounding(value, p.type))).reshape(-1))}
+
+
 def normalised(x, axes, eps, kind):
     """(x - mean)/sqrt(variance + eps) along axes, and what it is known within: the mean by what sums of what is left of the elements lose, in at least 16 parts, and by its own
     rounding where it is at most 4 deviations; the deviation."""
@@ -523,6 +554,6 @@ class AllGather(Operation):
         return {"output": (self.x, np.zeros(self.x.shape))}
 
 
-OPERATIONS = {"conv2d": Conv2d, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "log_softmax": LogSoftmax, "rms_norm": RmsNorm, "attention": Attention,
+OPERATIONS = {"conv2d": Conv2d, "max_pool": Pool, "avg_pool": Pool, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "log_softmax": LogSoftmax, "rms_norm": RmsNorm, "attention": Attention,
               "flash_attention": FlashAttention, "rope": Rope, "layer_scale": LayerScale, "kv_cache_update": KvCacheUpdate, "all_reduce": AllReduce,
               "all_gather": AllGather}

@@ -79,30 +79,56 @@ class QuantizedGemm(Operation):
     """Sums of products of bytes are exact; then one rounding of sum*(a_scale*b_scale/c_scale), half to even, kept within the type."""
 
     required = ("c", "a", "b", "a_scale", "b_scale", "c_scale", "m", "n", "k")
-    optional = {"sums": False, "lda": None, "ldb": None, "ldc": None, "trans_b": False, "a_zero": 0, "b_zero": 0, "c_zero": 0}
-    inout, arrays_of = ("c",), ("c", "a", "b")
+    optional = {"sums": False, "lda": None, "ldb": None, "ldc": None, "trans_b": False, "a_zero": 0, "b_zero": 0, "c_zero": 0, "steps": (), "b_unsigned": False, "batch": None,
+                "batch_strides": (), **dict.fromkeys(("a_scales", "b_scales", "c_scales", "a_zeros", "b_zeros", "c_zeros"), False)}
+    inout, arrays_of = ("c",), ("c", "a", "b", "a_scales", "b_scales", "c_scales", "a_zeros", "b_zeros", "c_zeros")
 
     def types(self, p):
-        return {"b": "i8", **({"c": "i32"} if p.given.get("sums") else {})}
+        b = "u8" if p.given.get("b_unsigned") else "i8"
+        return {"b": b, "b_zeros": b, **dict.fromkeys(("a_scales", "b_scales", "c_scales"), "f32"), **({"c": "i32"} if p.given.get("sums") else {})}
+
+    def lines(self, p, o):
+        """Arrays of scales and zero points, and what they are for each row of a, column of b, element of c."""
+        steps, at, made = o["steps"] or (1, 1, 1, 0), {}, {}
+        m, n = (min(o[name], SMALL) if p.refused is not None else o[name] for name in ("m", "n"))
+        at["a"], at["b"] = (np.arange(m) * steps[0])[:, None], np.arange(n) * steps[1]
+        at["c"] = (np.arange(m) * steps[2])[:, None] + np.arange(n) * steps[3]
+        for name in self.arrays_of[3:]:
+            if not o[name]:
+                continue
+            size = int(at[name[0]].max(initial=0)) + 1
+            if name.endswith("scales"):
+                values = (p.random.random(size) + 0.25).astype(np.float32)
+            else:
+                low = 0 if p.type == "u8" and name[0] != "b" or o["b_unsigned"] and name[0] == "b" else -128
+                values = p.random.integers(low, low + 256, size).astype(np.uint8 if low == 0 else np.int8)
+            made[name] = values
+            setattr(self, name, values[at[name[0]]])
+        return made
 
     def arrays(self, p, o):
         m, n, k = o["m"], o["n"], o["k"]
-        self.a = Matrix(p, m, k, o["lda"])
-        self.b = Matrix(p, n if o["trans_b"] else k, k if o["trans_b"] else n, o["ldb"], kind="i8")
-        self.c = Matrix(p, m, n, o["ldc"], kind="i32" if o["sums"] else p.type).clear()
-        return {"c": self.c.bits(), "a": self.a.bits(), "b": self.b.bits()}
+        count, strides = 1 if o["batch"] is None else o["batch"], o["batch_strides"] or (None,) * 3
+        self.a = Matrix(p, m, k, o["lda"], count, strides[0])
+        self.b = Matrix(p, n if o["trans_b"] else k, k if o["trans_b"] else n, o["ldb"], count, strides[1], kind="u8" if o["b_unsigned"] else "i8")
+        self.c = Matrix(p, m, n, o["ldc"], count, strides[2], kind="i32" if o["sums"] else p.type).clear()
+        return {"c": self.c.bits(), "a": self.a.bits(), "b": self.b.bits(), **self.lines(p, o)}
 
     def expected(self, p, o):
         a, b = (x.data[x.at].astype(np.int64) for x in (self.a, self.b))
-        sums = (a - o["a_zero"]) @ ((np.swapaxes(b, 1, 2) if o["trans_b"] else b) - o["b_zero"])
+        zero = {name: getattr(self, name + "_zeros").astype(np.int64) if o[name + "_zeros"] else o[name + "_zero"] for name in "abc"}
+        if o["b_unsigned"] and not o["b_zeros"]:
+            zero["b"] += 128
+        sums = (a - zero["a"]) @ ((np.swapaxes(b, 1, 2) if o["trans_b"] else b) - zero["b"])
         if o["sums"]:
             return {"c": self.c.result(sums, 0)}
         scale = np.float64(np.float32(o["a_scale"])) * np.float64(np.float32(o["b_scale"])) / np.float64(np.float32(o["c_scale"]))
-        exact = sums * scale
+        own = [getattr(self, name + "_scales").astype(np.float64) if o[name + "_scales"] else 1.0 for name in "abc"]
+        exact = sums * (own[0] * own[1] / own[2] * scale)
         low, high = (-128, 127) if p.type == "i8" else (0, 255)
-        near = np.clip(np.rint(exact) + o["c_zero"], low, high)
+        near = np.clip(np.rint(exact) + zero["c"], low, high)
         # The scale is calculated in f32: a product that lies that near to the middle of two numbers may be either.
-        unsure = np.abs(np.abs(exact - np.trunc(exact)) - 0.5) <= 4 * UNIT["f32"] * np.abs(exact)
+        unsure = np.abs(np.abs(exact - np.trunc(exact)) - 0.5) <= 6 * UNIT["f32"] * np.abs(exact)
         return {"c": self.c.result(near, unsure.astype(float))}
 
 

@@ -254,64 +254,95 @@ def channel_norms(m, name):
 
 
 def correlate(x, w, stride, padding, dilation, groups):
-    """Of [batch, channels, h, w], by its definition."""
-    x = np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
-    out = [(x.shape[2 + i] - (w.shape[2 + i] - 1) * dilation[i] - 1) // stride[i] + 1 for i in (0, 1)]
+    """Of [batch, channels, size...], by its definition."""
+    axes = range(len(stride))
+    x = np.pad(x, [(0, 0), (0, 0)] + [(p, p) for p in padding])
+    out = [(x.shape[2 + i] - (w.shape[2 + i] - 1) * dilation[i] - 1) // stride[i] + 1 for i in axes]
     y = np.zeros([x.shape[0], w.shape[0]] + out)
     per_in, per_out = w.shape[1], w.shape[0] // groups
     for o in range(w.shape[0]):
         part = x[:, o // per_out * per_in:(o // per_out + 1) * per_in]
-        for r in range(w.shape[2]):
-            for s in range(w.shape[3]):
-                piece = part[:, :, r * dilation[0]:, s * dilation[1]:][:, :, ::stride[0], ::stride[1]][:, :, :out[0], :out[1]]
-                y[:, o] += np.einsum("bchw,c->bhw", piece, w[o, :, r, s])
+        for at in np.ndindex(*w.shape[2:]):
+            piece = part[(slice(None), slice(None), *(slice(at[i] * dilation[i], at[i] * dilation[i] + (out[i] - 1) * stride[i] + 1, stride[i]) for i in axes))]
+            y[:, o] += np.einsum("bc...,c->b...", piece, w[(o, slice(None), *at)])
     return y
 
 
-@case("conv2d", "conv1d")
+def spread(x, w, stride, padding, dilation, groups, out):
+    """conv_transpose by its definition: what each element of x adds."""
+    axes = range(len(stride))
+    whole = [max((x.shape[2 + i] - 1) * stride[i] + (w.shape[2 + i] - 1) * dilation[i] + 1, out[i] + padding[i]) for i in axes]
+    y = np.zeros([x.shape[0], w.shape[1] * groups] + whole)
+    per_in, per_out = x.shape[1] // groups, w.shape[1]
+    for g in range(groups):
+        for at in np.ndindex(*w.shape[2:]):
+            place = tuple(slice(at[i] * dilation[i], at[i] * dilation[i] + (x.shape[2 + i] - 1) * stride[i] + 1, stride[i]) for i in axes)
+            added = np.einsum("bc...,co->bo...", x[:, g * per_in:(g + 1) * per_in], w[(slice(g * per_in, (g + 1) * per_in), slice(None), *at)])
+            y[(slice(None), slice(g * per_out, (g + 1) * per_out), *place)] += added
+    return y[(slice(None), slice(None), *(slice(padding[i], padding[i] + out[i]) for i in axes))]
+
+
+@case("conv2d", "conv1d", "conv3d", "conv_transpose")
 def convolutions(m, name):
+    axes = m.number(1, 4) if name == "conv_transpose" else int(name[4])
     kind, groups = m.kind(), m.number(1, 3)
     inside, outside = groups * m.number(1, 3), groups * m.number(1, 3)
-    size, stride, padding, dilation = ([m.number(*r) for _ in (0, 1)] for r in ((1, 4), (1, 3), (0, 3), (1, 3)))
-    if name == "conv1d":
-        size[0], stride[0], padding[0], dilation[0] = 1, 1, 0, 1
-    x, w = m.array(kind, [m.number(0, 3), inside, 1 if name == "conv1d" else 9, 9]), m.array(kind, [outside, inside // groups] + size)
-    inputs, want = [x, w], correlate(wide(x), wide(w), stride, padding, dilation, groups)
+    size, stride, padding, dilation = ([m.number(*r) for _ in range(axes)] for r in ((1, 4), (1, 4), (0, 3), (1, 3)))
+    long = [0, 9, 9, 7][axes]
+    if name != "conv_transpose":
+        x, w = m.array(kind, [m.number(0, 3), inside] + [long] * axes), m.array(kind, [outside, inside // groups] + size)
+        want, more = correlate(wide(x), wide(w), stride, padding, dilation, groups), []
+    else:
+        x, w = m.array(kind, [m.number(0, 3), inside] + [m.number(1, 5) for _ in range(axes)]), m.array(kind, [inside, outside // groups] + size)
+        out = [(x.array.shape[2 + i] - 1) * stride[i] + (size[i] - 1) * dilation[i] + 1 - 2 * padding[i] for i in range(axes)]
+        more = [max(o, 1) + m.number(0, 3) for o in out] if min(out) < 1 or m.number(0, 2) else []
+        want = spread(wide(x), wide(w), stride, padding, dilation, groups, more or out)
+    inputs = [x, w]
     if m.number(0, 2):
         inputs.append(m.array(kind, [outside]))
-        want += wide(inputs[2]).reshape(1, outside, 1, 1)
-    if name == "conv2d":
-        return Case(inputs, want, 64, 9, kind, sizes=stride + padding + dilation + [groups])
-    flat = [m.given(np.ascontiguousarray(i.array[:, :, 0, :])) for i in inputs[:2]] + inputs[2:]
-    return Case(flat, want[:, :, 0], 64, 9, kind, sizes=[stride[1], padding[1], dilation[1], groups])
+        want = want + wide(inputs[2]).reshape(1, outside, *[1] * axes)
+    return Case(inputs, want, 64, 9, kind, sizes=stride + padding + dilation + [groups] + more)
 
 
-def windows(x, size, stride, padding, largest, counted):
-    out = [(x.shape[i - 2] + 2 * padding[i] - size[i]) // stride[i] + 1 for i in (0, 1)]
-    y = np.zeros(x.shape[:-2] + tuple(out))
-    for i in range(out[0]):
-        for j in range(out[1]):
-            top, left = i * stride[0] - padding[0], j * stride[1] - padding[1]
-            part = x[..., max(top, 0):top + size[0], max(left, 0):left + size[1]]
-            count = size[0] * size[1] if counted else part.shape[-1] * part.shape[-2]
-            y[..., i, j] = part.max((-1, -2)) if largest else part.sum((-1, -2)) / count
-    return y
+def windows(x, size, stride, before, after, dilation, out, largest, counted):
+    """Of the last axes; with where the largest of a plane is."""
+    axes, plane = range(len(size)), np.arange(int(np.prod(x.shape[-len(size):]))).reshape(x.shape[-len(size):])
+    y = np.zeros(x.shape[:-len(size)] + tuple(out))
+    places = np.zeros(y.shape, np.int64)
+    for o in np.ndindex(*out):
+        at = [[o[i] * stride[i] - before[i] + k * dilation[i] for k in range(size[i])] for i in axes]
+        inside = [[a for a in at[i] if 0 <= a < x.shape[i - len(size)]] for i in axes]
+        count = np.prod([len([a for a in at[i] if a < x.shape[i - len(size)] + after[i]]) for i in axes]) if counted else np.prod([len(i) for i in inside])
+        part = x[(..., *np.ix_(*inside))].reshape(*x.shape[:-len(size)], int(np.prod([len(i) for i in inside])))
+        if not largest:
+            y[(..., *o)] = part.sum(-1) / max(count, 1)
+        elif part.shape[-1] == 0:
+            y[(..., *o)], places[(..., *o)] = -np.inf, -1
+        elif part.size:
+            y[(..., *o)] = part.max(-1)
+            places[(..., *o)] = plane[np.ix_(*inside)].ravel()[part.argmax(-1)]
+    return y, places
 
 
-@case("max_pool2d", "avg_pool2d", "max_pool1d", "avg_pool1d")
+@case("max_pool", "max_pool_places", "avg_pool", "max_pool2d", "avg_pool2d", "max_pool1d", "avg_pool1d")
 def pools(m, name):
-    kind, counted, flat = m.kind(), bool(m.number(0, 2)), name.endswith("1d")
-    size, stride = [m.number(1, 5), m.number(1, 5)], [m.number(1, 4), m.number(1, 4)]
-    padding = [m.number(0, s // 2 + 1) for s in size]
-    if flat:
-        size[0], stride[0], padding[0] = 1, 1, 0
-    x = m.array(kind, [m.number(0, 3), m.number(1, 3)] + ([9] if flat else [8, 9]))
-    largest = name.startswith("max")
+    kind, counted, largest = m.kind(), bool(m.number(0, 2)), name.startswith("max")
+    axes = int(name[-2]) if name[-1] == "d" else m.number(1, 4)
+    size, stride = [m.number(1, 5) for _ in range(axes)], [m.number(1, 4) for _ in range(axes)]
+    before = [m.number(0, s // 2 + 1) for s in size]
+    x = m.array(kind, [m.number(0, 3), m.number(1, 3)] + [9, 8, 6][:axes])
     if largest and x.array.size and m.number(0, 3) == 0:
         x.base[(0,) * x.base.ndim] = np.nan
-    double = wide(x)[..., None, :] if flat else wide(x)
-    want = windows(double, size, stride, padding, largest, counted)
-    return Case([x], want[..., 0, :] if flat else want, 32, 4, kind, flag=counted, sizes=[size[1], stride[1], padding[1]] if flat else size + stride + padding)
+    after, dilation, more = before, [1] * axes, []
+    if name[-1] != "d":
+        after, dilation = [m.number(0, s // 2 + 1) for s in size], [m.number(1, 3) for _ in range(axes)]
+    rest = [x.array.shape[2 + i] + before[i] + after[i] - (size[i] - 1) * dilation[i] - 1 for i in range(axes)]
+    out = [r // stride[i] + 1 for i, r in enumerate(rest)]
+    if name[-1] != "d" and (min(rest) < 0 or m.number(0, 2)):
+        out = more = [max(o, 1) + (o * stride[i] < x.array.shape[2 + i] + before[i]) for i, o in enumerate(out)]
+    want, places = windows(wide(x), size, stride, before, after, dilation, out, largest, counted)
+    options = {"flag": counted, "sizes": size + stride + before + (after + dilation + more if name[-1] != "d" else [])}
+    return Case([x], want, 64, 4, kind, more=[places] if name == "max_pool_places" else [], **options)
 
 
 @case("rope")
@@ -388,7 +419,7 @@ def losses(m, name):
 # ---- comparing ----
 
 def compare(c, got, want, what):
-    kind = np.dtype(c.kind)
+    kind = want.dtype if want.dtype.kind == "i" else np.dtype(c.kind)
     if got.dtype != kind or got.shape != want.shape:
         checks.check(False, f"{what}: {got.dtype} {got.shape}, {kind} {want.shape} expected")
         return

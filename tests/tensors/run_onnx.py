@@ -21,6 +21,7 @@ from onnx_files import Other  # noqa: E402
 
 NEAR = {2: 2e-3, 4: 2e-5, 8: 1e-7}  # relative, by the bytes of a float; ONNX's own runner takes 1e-3
 ALMOST = {2: 1e-3, 4: 2e-6, 8: 1e-7}
+ROUGH = {"test_averagepool_2d_ceil_last_window_starts_on_pad"}  # its numbers have four digits
 OPERATORS = {}
 
 
@@ -492,31 +493,46 @@ def padded(x, pads, value):
 @operator("Conv")
 def conv(n, x, kernel, bias=None):
     rank = len(x.shape) - 2
-    if rank > 2:
-        raise Other("convolution of three axes")
     window, strides, dilations = n.get("kernel_shape", kernel.shape[2:]), n.get("strides", [1] * rank), n.get("dilations", [1] * rank)
     x, pads = padded(x, pads_of(n, x, window, strides, dilations), 0.0)
     return call(f"conv{rank}d", x, kernel, *([bias] if bias is not None else []), sizes=[*strides, *pads, *dilations, n.get("group", 1)])
 
 
+@operator("ConvTranspose")
+def conv_transpose(n, x, kernel, bias=None):
+    rank = len(x.shape) - 2
+    window, strides, dilations = n.get("kernel_shape", kernel.shape[2:]), n.get("strides", [1] * rank), n.get("dilations", [1] * rank)
+    more, pads, mode = n.get("output_padding", [0] * rank), n.get("pads", [0] * (2 * rank)), n.get("auto_pad", "NOTSET")
+    whole = [(x.shape[2 + d] - 1) * strides[d] + (window[d] - 1) * dilations[d] + 1 + more[d] for d in range(rank)]
+    out = n.get("output_shape", [x.shape[2 + d] * strides[d] for d in range(rank)] if mode.startswith("SAME") else None)
+    if out:
+        cut_off = [max(a - b, 0) for a, b in zip(whole, out)]
+        front = [c // 2 if mode != "SAME_LOWER" else c - c // 2 for c in cut_off]
+    else:
+        front, out = pads[:rank], [a - pads[d] - pads[rank + d] for d, a in enumerate(whole)]
+    return call("conv_transpose", x, kernel, *([bias] if bias is not None else []), sizes=[*strides, *front, *dilations, n.get("group", 1), *out])
+
+
 @operator("MaxPool", "AveragePool")
 def pool(n, x):
-    window = n.get("kernel_shape")
-    rank = len(window)
-    strides, dilations, largest = n.get("strides", [1] * rank), n.get("dilations", [1] * rank), n.operator == "MaxPool"
-    if rank > 2 or any(d != 1 for d in dilations) or n.get("ceil_mode", 0) or len(n.outputs) > 1 or not is_float(x):
-        raise Other("pools of three axes, dilated, rounded up, of integers, or with indices")
-    pads, counted = pads_of(n, x, window, strides, dilations), bool(n.get("count_include_pad", 0))
-    if not largest and not counted and any(a != b for a, b in pads):
-        raise Other("a mean without uneven padding")
-    if any(p > w // 2 for pair, w in zip(pads, window) for p in pair):
-        sizes = [0, 0, 0, 0] + [s for pair in pads for s in pair]
-        if not largest and not counted:
-            raise Other("a mean without wide padding")
-        x, left = call("pad", x, sizes=sizes, values=[-np.inf if largest else 0.0]), [0] * rank
-    else:
-        x, left = padded(x, pads, -np.inf if largest else 0.0)
-    return call(f"{'max' if largest else 'avg'}_pool{rank}d", x, sizes=[*window, *strides, *left], flag=counted)
+    window, axes = n.get("kernel_shape"), range(len(x.shape) - 2)
+    strides, dilations, largest = n.get("strides", [1] * len(axes)), n.get("dilations", [1] * len(axes)), n.operator == "MaxPool"
+    pads = pads_of(n, x, window, strides, dilations)
+    rest = [x.shape[2 + d] + sum(pads[d]) - (window[d] - 1) * dilations[d] - 1 for d in axes]
+    out = [rest[d] // strides[d] + 1 for d in axes]
+    if n.get("ceil_mode", 0):
+        out = [o + (rest[d] % strides[d] != 0 and o * strides[d] < x.shape[2 + d] + pads[d][0]) for d, o in enumerate(out)]
+    sizes = [*window, *strides, *(a for a, _ in pads), *(b for _, b in pads), *dilations, *out]
+    if not largest:
+        return call("avg_pool", x, sizes=sizes, flag=bool(n.get("count_include_pad", 0)))
+    if len(n.outputs) == 1:
+        return call("max_pool", x, sizes=sizes)
+    y, places = call("max_pool_places", x, sizes=sizes, results=2)
+    if n.get("storage_order", 0):  # of columns
+        h, w = (like(size, places) for size in x.shape[2:])
+        places = call("add", call("mul", call("remainder", places, w), h), call("floor_divide", places, w))
+    planes = np.arange(int(np.prod(x.shape[:2]))).reshape(*x.shape[:2], *[1] * len(axes)) * int(np.prod(x.shape[2:]))
+    return [y, call("add", places, put(planes, np.int64))]
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool")
@@ -824,13 +840,13 @@ def evaluate(model, given):
     return [values[name] for name in model.outputs]
 
 
-def near(got, want):
+def near(got, want, rough=False):
     if got.dtype != want.dtype or got.shape != want.shape:
         return False
     if got.dtype.kind != "f":
         return bool(np.array_equal(got, want))
     size_ = got.dtype.itemsize
-    return bool(np.allclose(got.astype("f8"), want.astype("f8"), NEAR[size_], ALMOST[size_], equal_nan=True))
+    return bool(np.allclose(got.astype("f8"), want.astype("f8"), 1e-3 if rough else NEAR[size_], ALMOST[size_], equal_nan=True))
 
 
 def run(folder, in_scope):
@@ -844,7 +860,8 @@ def run(folder, in_scope):
         given, want = read("input"), read("output")
         inputs = [put(a, a.dtype) for a in given]
         got = [t.numpy() for t in (executor.scope(lambda: evaluate(model, inputs)) if in_scope else evaluate(model, inputs))]
-        shown = "; ".join(f"{g.dtype} {list(g.shape)} {g.ravel()[:6]} for {w.dtype} {list(w.shape)} {w.ravel()[:6]}" for g, w in zip(got, want) if not near(g, w))
+        shown = "; ".join(f"{g.dtype} {list(g.shape)} {g.ravel()[:6]} for {w.dtype} {list(w.shape)} {w.ravel()[:6]}" for g, w in zip(got, want)
+                          if not near(g, w, os.path.basename(folder) in ROUGH))
         checks.check(not shown, f"{os.path.basename(folder)}, {'in a scope' if in_scope else 'at once'}: {shown}")
 
 

@@ -102,6 +102,9 @@ static bool sums(const plan_call *call, vendor_problem *p) {
     if (!plan_number(call, plan_operand_named(call, "sums"), 0) ||
         (uint8_t)plan_number(call, plan_operand_named(call, "a_zero"), 0) ||
         (uint8_t)plan_number(call, plan_operand_named(call, "b_zero"), 0) ||
+        plan_array_of(call, plan_operand_named(call, "a_zeros")) ||
+        plan_array_of(call, plan_operand_named(call, "b_zeros")) ||
+        plan_is_given(call, plan_operand_named(call, "batch")) || plan_named(call, "b_unsigned") ||
         !tensor_of(call, plan_operand_named(call, "a"), 0, p, VENDOR_SOURCE) ||
         !tensor_of(call, plan_operand_named(call, "b"), 0, p, VENDOR_WEIGHTS) ||
         !tensor_of(call, c, 0, p, VENDOR_RESULT))

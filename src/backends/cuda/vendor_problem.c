@@ -97,6 +97,9 @@ static bool sums(const plan_call *call, lt_problem *p, lt_factors *factors) {
     enum { MOST = 131071 }; /* products of -128 and -128 */
     if (call->type != HG_TYPE_I8 || !plan_named(call, "sums") || !plan_named(call, "trans_b") ||
         (uint8_t)plan_named(call, "a_zero") || (uint8_t)plan_named(call, "b_zero") ||
+        plan_array_of(call, plan_operand_named(call, "a_zeros")) ||
+        plan_array_of(call, plan_operand_named(call, "b_zeros")) ||
+        plan_is_given(call, plan_operand_named(call, "batch")) || plan_named(call, "b_unsigned") ||
         !matrix_of(call, "a", &p->right) || !matrix_of(call, "b", &p->left) ||
         !matrix_of(call, "c", &p->result) || p->right.transposed || p->left.transposed ||
         p->result.transposed || p->right.rows > MOST)

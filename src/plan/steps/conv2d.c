@@ -1,6 +1,7 @@
 /* conv2d: the library programs of conv2d.atlas. Where a kernel is more than one place, or rows have
  * ends that show, the input is first copied into planes with zeros around it; then positions of the
  * output count places of such a plane, and a tap is a displacement. */
+#include "plan/steps/conv2d.h"
 #include "plan/steps/chain.h"
 
 enum {
@@ -22,19 +23,6 @@ enum {
     BIAS
 };
 
-/* Along one direction. */
-typedef struct axis {
-    uint64_t size, kernel, stride, before, after, dilation; /* before, after: zeros of the padding
-                                                             */
-    uint64_t out;
-} axis;
-
-/* What is asked for. */
-typedef struct convolution {
-    uint64_t batch, in_channels, out_channels, groups;
-    axis rows, columns;
-} convolution;
-
 static uint64_t size_of(const plan_call *call, uint32_t operand) {
     return plan_number(call, operand, 0);
 }
@@ -44,31 +32,32 @@ static uint64_t plus(uint64_t x, uint64_t y) {
     return hg_add_u64(x, y, &result) ? result : UINT64_MAX;
 }
 
-/* Places that a kernel of that size covers. */
-static uint64_t reach(const axis *a) { return plus(plan_times(a->kernel - 1, a->dilation), 1); }
-static uint64_t padded(const axis *a) { return plus(plus(a->size, a->before), a->after); }
-
 /* Only of a call that has been checked. */
-static axis axis_of(const plan_call *call, uint32_t direction) {
-    axis a = {.size = size_of(call, HEIGHT + direction),
-              .kernel = size_of(call, KERNEL_H + direction),
-              .stride = plan_number(call, STRIDE, direction),
-              .before = plan_number(call, PADDING, direction),
-              .dilation = plan_number(call, DILATION, direction)};
+static plan_window axis_of(const plan_call *call, uint32_t direction) {
+    plan_window a = {.size = size_of(call, HEIGHT + direction),
+                     .window = size_of(call, KERNEL_H + direction),
+                     .stride = plan_number(call, STRIDE, direction),
+                     .before = plan_number(call, PADDING, direction),
+                     .dilation = plan_number(call, DILATION, direction)};
     a.after = plan_is_given(call, PADDING_END) ? plan_number(call, PADDING_END, direction)
                                                : a.before;
-    a.out = (padded(&a) - reach(&a)) / a.stride + 1;
+    a.out = (plan_padded(&a) - plan_reach(&a)) / a.stride + 1;
     if (a.out == 1) a.stride = 1;
     return a;
 }
 
-static convolution read_call(const plan_call *call) {
-    return (convolution){.batch = size_of(call, BATCH),
-                         .in_channels = size_of(call, IN_CHANNELS),
-                         .out_channels = size_of(call, OUT_CHANNELS),
-                         .groups = size_of(call, GROUPS),
-                         .rows = axis_of(call, 0),
-                         .columns = axis_of(call, 1)};
+static plan_convolution read_call(const plan_call *call) {
+    plan_convolution c = {.batch = size_of(call, BATCH),
+                          .in_channels = size_of(call, IN_CHANNELS),
+                          .out_channels = size_of(call, OUT_CHANNELS),
+                          .groups = size_of(call, GROUPS),
+                          .rows = axis_of(call, 0),
+                          .columns = axis_of(call, 1),
+                          .has_bias = plan_array_of(call, BIAS) != NULL,
+                          .fuses = true,
+                          .type = call->type,
+                          .fn = call->fn};
+    return c;
 }
 
 /* ---- shapes ---- */
@@ -96,14 +85,14 @@ static void check_axis(const plan_call *call, plan_problem *problem, uint32_t di
                     "0, at least 1 expected");
         return;
     }
-    axis a = axis_of(call, direction);
-    if (padded(&a) >= (uint64_t)INT64_MAX)
+    plan_window a = axis_of(call, direction);
+    if (plan_padded(&a) >= (uint64_t)INT64_MAX)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, HEIGHT + direction,
                     "%llu and the padding: more than any memory has", (unsigned long long)a.size);
-    else if (reach(&a) > padded(&a))
+    else if (plan_reach(&a) > plan_padded(&a))
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, KERNEL_H + direction,
                     "covers %llu of an input that has %llu with its padding",
-                    (unsigned long long)reach(&a), (unsigned long long)padded(&a));
+                    (unsigned long long)plan_reach(&a), (unsigned long long)plan_padded(&a));
 }
 
 static void check(const plan_call *call, plan_problem *problem) {
@@ -131,12 +120,12 @@ static void shape_of(const plan_call *call, uint32_t operand, uint64_t first, ui
 }
 
 static void ranges(plan_call *call) {
-    convolution c = read_call(call);
+    plan_convolution c = read_call(call);
     plan_array *bias = plan_array_of(call, BIAS);
     shape_of(call, OUTPUT, c.batch, c.out_channels, c.rows.out, c.columns.out);
     shape_of(call, INPUT, c.batch, c.in_channels, c.rows.size, c.columns.size);
-    shape_of(call, KERNEL, c.out_channels, c.in_channels / c.groups, c.rows.kernel,
-             c.columns.kernel);
+    shape_of(call, KERNEL, c.out_channels, c.in_channels / c.groups, c.rows.window,
+             c.columns.window);
     if (bias) plan_array_shape(bias, 1, &c.out_channels);
 }
 
@@ -188,9 +177,9 @@ typedef struct layout {
 } layout;
 
 /* A kernel of one place without stride and padding does not see rows: an image is one. */
-static void merge_rows(convolution *c) {
-    const axis *y = &c->rows, *x = &c->columns;
-    if (y->kernel != 1 || x->kernel != 1 || y->stride != 1 || x->stride != 1 || y->before ||
+static void merge_rows(plan_convolution *c) {
+    const plan_window *y = &c->rows, *x = &c->columns;
+    if (y->window != 1 || x->window != 1 || y->stride != 1 || x->stride != 1 || y->before ||
         y->after || x->before || x->after)
         return;
     if (y->out != y->size || x->out != x->size)
@@ -202,20 +191,21 @@ static void merge_rows(convolution *c) {
 /* Without a stride the zeros behind a row (an image) are those in front of the next one, if they
  * are few. */
 enum { FEW = 16 };
-static bool is_shared(const axis *a) {
+static bool is_shared(const plan_window *a) {
     return a->stride == 1 && a->before <= FEW && a->after <= FEW;
 }
 
 /* How far apart rows (images) lie. */
-static uint64_t apart(const axis *a) {
+static uint64_t apart(const plan_window *a) {
     if (is_shared(a)) return most_of(plus(a->size, most_of(a->before, a->after)), a->out);
-    return plus(a->out, (a->kernel - 1) * a->dilation / a->stride);
+    return plus(a->out, (a->window - 1) * a->dilation / a->stride);
 }
 
-static layout lay_out(const convolution *c, bool joined, uint64_t lanes) {
+static layout lay_out(const plan_convolution *c, bool joined, uint64_t lanes) {
     layout l = {.copied = true, .joined = joined};
-    l.row_phases = c->rows.kernel == 1 ? 1 : least_of(c->rows.stride, reach(&c->rows));
-    l.column_phases = c->columns.kernel == 1 ? 1 : least_of(c->columns.stride, reach(&c->columns));
+    l.row_phases = c->rows.window == 1 ? 1 : least_of(c->rows.stride, plan_reach(&c->rows));
+    l.column_phases = c->columns.window == 1 ? 1
+                                             : least_of(c->columns.stride, plan_reach(&c->columns));
     l.rows = apart(&c->rows);
     l.pitch = apart(&c->columns);
     l.slack = plus(lanes, FEW);
@@ -233,10 +223,10 @@ static layout lay_out(const convolution *c, bool joined, uint64_t lanes) {
 }
 
 /* The work of a layout, about: fma of a lane. */
-static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
+static uint64_t work_of(const plan_convolution *c, const layout *l, uint64_t lanes) {
     enum { COPY = 48 }; /* what it takes to copy an element */
-    uint64_t steps = plan_times(plan_times(c->in_channels / c->groups, c->rows.kernel),
-                                c->columns.kernel);
+    uint64_t steps = plan_times(plan_times(c->in_channels / c->groups, c->rows.window),
+                                c->columns.window);
     uint64_t chains = plan_times(rounded(l->positions, lanes_of_tile(l->positions, lanes)),
                                  l->joined ? 1 : c->batch);
     uint64_t elements = plan_times(
@@ -248,21 +238,22 @@ static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
 
 /* Whether all positions are calculated for some channels before the next ones: the planes stay
  * near, and the kernel, which is larger, is read once. Else all channels for some positions. */
-static bool is_read_often(const convolution *c, const layout *l) {
+static bool is_read_often(const plan_convolution *c, const layout *l) {
     enum { NEAR = 1 << 18 }; /* elements: a cache that a core has to itself */
     uint64_t in_group = c->in_channels / c->groups,
-             taps = plan_times(c->rows.kernel, c->columns.kernel);
+             taps = plan_times(c->rows.window, c->columns.window);
     uint64_t planes = plan_times(
         plan_times(l->positions, plan_times(l->row_phases, l->column_phases)), in_group);
     return planes <= NEAR &&
            planes <= plan_times(plan_times(c->out_channels / c->groups, in_group), taps);
 }
 
-static layout choose(const plan_expansion *x, const convolution *c, hg_type type, uint64_t lanes) {
+static layout choose(const plan_expansion *x, const plan_convolution *c, hg_type type,
+                     uint64_t lanes) {
     layout best = lay_out(c, false, lanes);
     bool one_row = c->rows.size == 1 && c->rows.out == 1 && c->rows.before == 0 &&
                    c->columns.before == 0;
-    bool one_place = one_row && c->rows.kernel == 1 && c->columns.kernel == 1 &&
+    bool one_place = one_row && c->rows.window == 1 && c->columns.window == 1 &&
                      c->columns.out == c->columns.size;
     if (!x->open && one_place && c->columns.stride == 1 && type == library_sum_type(type) &&
         best.positions >= lanes)
@@ -298,16 +289,21 @@ static uint64_t part_of_one(uint64_t number) {
 /* Sizes of elements, as constants of the texts. */
 static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type); }
 
-static plan_part copy_planes(const plan_call *call, plan_expansion *x, const convolution *c,
-                             const layout *l, uint64_t lanes) {
+/* Places of an axis with its padding, where that is not negative. */
+static uint64_t most_places(const plan_window *a) {
+    return (int64_t)a->before < 0 ? plus(a->size, a->after) : plan_padded(a);
+}
+
+static plan_part copy_planes(plan_expansion *x, const plan_convolution *c, const layout *l,
+                             uint64_t lanes) {
     enum { ELEMENTS = 4096 }; /* of a block, about: its start is little beside them */
-    hg_type type = (hg_type)call->type, sum = library_sum_type(type);
+    hg_type type = (hg_type)c->type, sum = library_sum_type(type);
     uint64_t size = hg_type_size_bytes(sum), images = l->joined ? 1 : c->batch,
              count = plan_times(plan_times(l->to_channel, c->in_channels), images);
     uint64_t rows = plan_times(l->rows, c->in_channels), some = most_of(ELEMENTS / l->pitch, 1),
              phases = plan_times(l->row_phases, l->column_phases);
     plan_part planes = plan_scratch(x, plus(count, l->slack), size);
-    if (rows >= MOST_DIVIDED || phases >= MOST_DIVIDED || padded(&c->columns) >= MOST_DIVIDED)
+    if (rows >= MOST_DIVIDED || phases >= MOST_DIVIDED || most_places(&c->columns) >= MOST_DIVIDED)
         x->failed = true;
     if (x->failed) return planes;
     plan_expand_write(x, tail(planes, count * size), NULL);
@@ -317,9 +313,8 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
         LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
         (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs},
         2, 16);
-    plan_part parts[2 + PLAN_CHAIN_ARRAYS] = {plan_part_of(call, INPUT),
-                                              head(planes, count * size)};
-    plan_fuse(x, &key, parts, PLAN_IN_FRONT);
+    plan_part parts[2 + PLAN_CHAIN_ARRAYS] = {c->input, head(planes, count * size)};
+    if (c->fuses) plan_fuse(x, &key, parts, PLAN_IN_FRONT);
     plan_expand_grid(
         x, &key,
         (uint64_t[]){rows / some + (rows % some != 0), pairs ? l->row_phases : phases, c->batch},
@@ -331,9 +326,9 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
     return planes;
 }
 
-static plan_part place_taps(const plan_call *call, plan_expansion *x, const convolution *c,
-                            const layout *l, uint64_t steps, uint64_t lanes) {
-    hg_type type = (hg_type)call->type;
+static plan_part place_taps(plan_expansion *x, const plan_convolution *c, const layout *l,
+                            uint64_t steps, uint64_t lanes) {
+    hg_type type = (hg_type)c->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type)), count = c->in_channels / c->groups;
     plan_part taps = plan_scratch(x, steps, sizeof(uint64_t));
     if (steps == 0) return taps;
@@ -342,7 +337,7 @@ static plan_part place_taps(const plan_call *call, plan_expansion *x, const conv
         (int32_t[]){bytes_of(type), bytes_of(library_sum_type(type)), (int32_t)lanes}, 1, 11);
     plan_expand_grid(x, &key, (uint64_t[]){(count - 1) / lanes + 1, 1, 1},
                      (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, &taps,
-                     (uint64_t[]){count, c->rows.kernel, c->columns.kernel, c->rows.stride,
+                     (uint64_t[]){count, c->rows.window, c->columns.window, c->rows.stride,
                                   c->columns.stride, c->rows.dilation, c->columns.dilation,
                                   l->column_phases, l->pitch, l->to_channel * size,
                                   l->to_phase * size});
@@ -350,9 +345,9 @@ static plan_part place_taps(const plan_call *call, plan_expansion *x, const conv
 }
 
 /* The kernel in the type of the calculation. */
-static plan_part widen_kernel(const plan_call *call, plan_expansion *x, uint64_t lanes) {
-    hg_type type = (hg_type)call->type, sum = library_sum_type(type);
-    plan_part kernel = plan_part_of(call, KERNEL);
+static plan_part widen_kernel(plan_expansion *x, const plan_convolution *c, uint64_t lanes) {
+    hg_type type = (hg_type)c->type, sum = library_sum_type(type);
+    plan_part kernel = c->kernel;
     if (type == sum) return kernel;
     uint64_t count = kernel.bytes / hg_type_size_bytes(type);
     plan_part wide = plan_scratch(x, count, hg_type_size_bytes(sum));
@@ -364,35 +359,34 @@ static plan_part widen_kernel(const plan_call *call, plan_expansion *x, uint64_t
     return wide;
 }
 
-static void expand(const plan_call *call, plan_expansion *x) {
-    convolution c = read_call(call);
-    hg_type type = (hg_type)call->type, sum = library_sum_type(type);
+void plan_expand_conv2d(plan_expansion *x, plan_convolution c) {
+    hg_type type = (hg_type)c.type, sum = library_sum_type(type);
     uint64_t lanes = lanes_of(x, sum), size = hg_type_size_bytes(sum);
     if (c.batch == 0 || c.out_channels == 0) return;
     merge_rows(&c);
     if (c.columns.out == 0) return; /* an image of no elements */
     layout l = choose(x, &c, type, lanes);
     uint64_t channels = c.out_channels / c.groups, in_group = c.in_channels / c.groups;
-    uint64_t steps = plan_times(plan_times(in_group, c.rows.kernel), c.columns.kernel),
+    uint64_t steps = plan_times(plan_times(in_group, c.rows.window), c.columns.window),
              image = plan_times(c.rows.out, c.columns.out);
-    bool bias = plan_array_of(call, BIAS) != NULL, has_taps = l.copied && (steps || x->open);
+    bool has_taps = l.copied && (steps || x->open);
     plan_part parts[5 + PLAN_CHAIN_ARRAYS];
     uint32_t arrays = 0;
-    parts[arrays++] = l.copied ? copy_planes(call, x, &c, &l, lanes) : plan_part_of(call, INPUT);
-    parts[arrays++] = widen_kernel(call, x, lanes);
-    if (has_taps) parts[arrays++] = place_taps(call, x, &c, &l, steps, lanes);
-    if (bias) parts[arrays++] = plan_part_of(call, BIAS);
-    parts[arrays++] = plan_part_of(call, OUTPUT);
+    parts[arrays++] = l.copied ? copy_planes(x, &c, &l, lanes) : c.input;
+    parts[arrays++] = widen_kernel(x, &c, lanes);
+    if (has_taps) parts[arrays++] = place_taps(x, &c, &l, steps, lanes);
+    if (c.has_bias) parts[arrays++] = c.bias;
+    parts[arrays++] = c.output;
     if (plan_times(c.groups, c.batch) >= MOST_DIVIDED) x->failed = true;
     if (x->failed) return;
     uint64_t in_tile = x->open ? lanes : lanes_of_tile(l.positions, lanes);
     int32_t tile = channels_of_tile(x, channels, in_tile < lanes, plan_times(steps, size));
-    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_TILE, type, call->fn,
+    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_TILE, type, c.fn,
                                            (int32_t[]){bytes_of(type), bytes_of(sum),
-                                                       (int32_t)in_tile, tile, has_taps, bias,
-                                                       call->fn != HG_OP_MOV},
+                                                       (int32_t)in_tile, tile, has_taps, c.has_bias,
+                                                       c.fn != HG_OP_MOV},
                                            (uint8_t)arrays, 16);
-    plan_fuse(x, &key, parts, PLAN_BEHIND);
+    if (c.fuses) plan_fuse(x, &key, parts, PLAN_BEHIND);
     bool by_position = is_read_often(&c, &l);
     uint64_t across = (l.positions - 1) / in_tile + 1, down = (channels - 1) / (uint64_t)tile + 1;
     uint64_t plane = l.copied ? l.to_channel : image;
@@ -407,15 +401,24 @@ static void expand(const plan_call *call, plan_expansion *x) {
                      plane * in_group * size, image, image * c.out_channels, by_position});
 }
 
+static void expand(const plan_call *call, plan_expansion *x) {
+    plan_convolution c = read_call(call);
+    c.input = plan_part_of(call, INPUT);
+    c.kernel = plan_part_of(call, KERNEL);
+    c.output = plan_part_of(call, OUTPUT);
+    if (c.has_bias) c.bias = plan_part_of(call, BIAS);
+    plan_expand_conv2d(x, c);
+}
+
 /* Whether planes have a place for each element along a direction. */
-static bool covers(const axis *a, uint64_t places, uint64_t phases) {
+static bool covers(const plan_window *a, uint64_t places, uint64_t phases) {
     return phases == a->stride && plan_times(places, a->stride) >= plus(a->size, a->before);
 }
 
 /* With a stride of columns lanes read and store far apart: that takes longer than a pass over the
  * input. */
 static bool packs(const plan_call *call, const plan_expansion *x, uint32_t array) {
-    convolution c = read_call(call);
+    plan_convolution c = read_call(call);
     if (&call->arrays[array] != plan_array_of(call, INPUT)) return false;
     merge_rows(&c);
     if (c.columns.stride != 1) return false;
@@ -426,9 +429,9 @@ static bool packs(const plan_call *call, const plan_expansion *x, uint32_t array
 }
 
 static plan_cost cost(const plan_call *call) {
-    convolution c = read_call(call);
-    uint64_t steps = plan_times(plan_times(c.in_channels / c.groups, c.rows.kernel),
-                                c.columns.kernel);
+    plan_convolution c = read_call(call);
+    uint64_t steps = plan_times(plan_times(c.in_channels / c.groups, c.rows.window),
+                                c.columns.window);
     return (plan_cost){
         plan_call_bytes(call),
         plan_times(plan_array_of(call, OUTPUT)->bytes / hg_type_size_bytes((hg_type)call->type),

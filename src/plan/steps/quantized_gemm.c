@@ -24,8 +24,19 @@ enum {
     TRANS_B,
     LDA,
     LDB,
-    LDC
+    LDC,
+    A_SCALES,
+    B_SCALES,
+    C_SCALES,
+    A_ZEROS,
+    B_ZEROS,
+    C_ZEROS,
+    STEPS,
+    B_UNSIGNED,
+    BATCH,
+    BATCH_STRIDES
 };
+enum { A_STEP, B_STEP, C_ROW_STEP, C_COLUMN_STEP }; /* of STEPS */
 
 static uint64_t number(const plan_call *call, uint32_t operand) {
     return plan_number(call, operand, 0);
@@ -40,6 +51,20 @@ static float factor(const plan_call *call, uint32_t operand) {
     return value;
 }
 
+static bool b_is_unsigned(const plan_call *call) { return number(call, B_UNSIGNED) != 0; }
+static bool is_there(const plan_call *call, uint32_t operand) {
+    return plan_array_of(call, operand) != NULL;
+}
+
+/* Elements from the scale (zero point) of one row or column to the next. */
+static uint64_t step_of(const plan_call *call, uint32_t which) {
+    return plan_is_given(call, STEPS) ? plan_number(call, STEPS, which) : which != C_COLUMN_STEP;
+}
+
+static uint64_t batch_of(const plan_call *call) {
+    return plan_is_given(call, BATCH) ? number(call, BATCH) : 1;
+}
+
 /* ---- shapes ---- */
 
 /* How long the rows of a, b and c are, as they are stored. */
@@ -51,29 +76,79 @@ static uint64_t row_of(const plan_call *call, uint32_t stride) {
     return plan_row_stride(call, stride, columns_of(call, stride));
 }
 
+enum { OF_A, OF_B, OF_C };
+
+/* Elements from one matrix to the next: of a, b and c. */
+static uint64_t matrix_of(const plan_call *call, uint32_t which) {
+    const uint64_t rows[] = {number(call, M), number(call, transposed(call) ? N : K),
+                             number(call, M)};
+    return plan_is_given(call, BATCH_STRIDES) ? plan_number(call, BATCH_STRIDES, which)
+                                              : plan_times(rows[which], row_of(call, LDA + which));
+}
+
+static bool check_count(const plan_call *call, plan_problem *problem, uint32_t operand,
+                        uint32_t count, const char *of) {
+    uint32_t given = call->operands[operand].count;
+    if (given == 0 || given == count) return true;
+    plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u numbers, %u expected: %s",
+                (unsigned)given, (unsigned)count, of);
+    return false;
+}
+
 static void check(const plan_call *call, plan_problem *problem) {
+    if (!check_count(call, problem, STEPS, 4,
+                     "of a row of a, a column of b, a row and a column of c") ||
+        !check_count(call, problem, BATCH_STRIDES, 3, "of a, b and c"))
+        return;
+    for (uint32_t i = 0; i < 3; i++)
+        if (is_there(call, A_ZEROS + i) && number(call, A_ZERO + i))
+            plan_refuse(call, problem, KIR_FAULT_DOMAIN, A_ZEROS + i,
+                        "in place of a number that is not 0");
     if (factor(call, C_SCALE) == 0 && !wants_sums(call))
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, C_SCALE, "0, another number expected");
     for (uint32_t i = LDA; i <= LDC; i++) plan_check_row(call, problem, i, columns_of(call, i));
+    plan_check_apart(
+        call, problem, BATCH_STRIDES, (const uint64_t[]){batch_of(call), number(call, M), 1},
+        (const uint64_t[]){matrix_of(call, OF_C), row_of(call, LDC), 1}, number(call, N));
 }
 
+/* Of one matrix without a batch. */
 static void matrix(plan_call *call, uint32_t operand, uint64_t rows, uint32_t stride) {
-    uint64_t row = row_of(call, stride);
-    plan_array_strides(plan_array_of(call, operand), 2,
-                       (const uint64_t[]){rows, columns_of(call, stride)},
-                       (const int64_t[]){row > INT64_MAX ? INT64_MAX : (int64_t)row, 1});
+    bool one = !plan_is_given(call, BATCH);
+    const uint64_t extents[] = {batch_of(call), rows, columns_of(call, stride)};
+    const int64_t strides[] = {plan_stride(matrix_of(call, stride - LDA)),
+                               plan_stride(row_of(call, stride)), 1};
+    plan_array_strides(plan_array_of(call, operand), one ? 2 : 3, extents + one, strides + one);
+}
+
+/* Scales and zero points of rows and columns. */
+static void lines(plan_call *call, uint32_t operand) {
+    static const uint8_t SIZES[] = {M, N}, WHICH[] = {A_STEP, B_STEP};
+    uint32_t of = (operand - A_SCALES) % 3;
+    plan_array *a = plan_array_of(call, operand);
+    if (!a) return;
+    if (operand == B_ZEROS) a->type = b_is_unsigned(call) ? HG_TYPE_U8 : HG_TYPE_I8;
+    if (of == 2)
+        plan_array_strides(a, 2, (const uint64_t[]){number(call, M), number(call, N)},
+                           (const int64_t[]){plan_stride(step_of(call, C_ROW_STEP)),
+                                             plan_stride(step_of(call, C_COLUMN_STEP))});
+    else
+        plan_array_strides(a, 1, (const uint64_t[]){number(call, SIZES[of])},
+                           (const int64_t[]){plan_stride(step_of(call, WHICH[of]))});
 }
 
 static void ranges(plan_call *call) {
     if (wants_sums(call)) plan_array_of(call, C)->type = HG_TYPE_I32;
+    plan_array_of(call, B)->type = b_is_unsigned(call) ? HG_TYPE_U8 : HG_TYPE_I8;
     matrix(call, A, number(call, M), LDA);
     matrix(call, B, number(call, transposed(call) ? N : K), LDB);
     matrix(call, C, number(call, M), LDC);
+    for (uint32_t i = A_SCALES; i <= C_ZEROS; i++) lines(call, i);
 }
 
 /* ---- the expansion ---- */
 
-enum { LANES = 32, PART = 256, PIECE = 256, STEPS = 64 };
+enum { LANES = 32, PART = 256, PIECE = 256, STEPS_OF_LANE = 64 };
 
 static uint64_t word_count(uint64_t k) { return k / 4 + (k % 4 != 0); }
 
@@ -103,33 +178,57 @@ static uint64_t scale_bits(const plan_call *call) {
     return bits;
 }
 
+/* Matrices of a, and of b, that are different. */
+static uint64_t different(const plan_call *call, uint32_t which) {
+    return matrix_of(call, which) ? batch_of(call) : 1;
+}
+
 /* a - a_zero as floats, row after row without a gap. */
 static plan_part rows_of_a(const plan_call *call, plan_expansion *x) {
-    uint64_t m = number(call, M), k = number(call, K);
-    plan_part rows = plan_scratch(x, m, plan_times(k, sizeof(float)));
+    uint64_t m = number(call, M), k = number(call, K), batch = batch_of(call);
+    bool zeros = is_there(call, A_ZEROS);
+    plan_part parts[3] = {plan_part_of(call, A)};
+    uint8_t arrays = 1;
+    if (zeros) parts[arrays++] = plan_part_of(call, A_ZEROS);
+    plan_part rows = plan_scratch(x, plan_times(batch, m), plan_times(k, sizeof(float)));
+    parts[arrays++] = rows;
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_ROWS, (hg_type)call->type, HG_OP_MOV,
-                                           (int32_t[]){PIECE}, 2, 3);
-    x->work = plan_times(m, k);
+                                           (int32_t[]){PIECE, zeros}, arrays, 5);
+    x->work = plan_times(plan_times(batch, m), k);
     if (k)
-        plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / PIECE + 1, m, 1},
-                         (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){plan_part_of(call, A), rows},
-                         (uint64_t[]){k, row_of(call, LDA), zero_point(call, A_ZERO)});
+        plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / PIECE + 1, m, batch},
+                         (uint32_t[]){LANES, 1, 1}, 0, parts,
+                         (uint64_t[]){k, row_of(call, LDA), m, matrix_of(call, OF_A),
+                                      zeros ? step_of(call, A_STEP) : zero_point(call, A_ZERO)});
     return rows;
+}
+
+static int32_t type_of_b(const plan_call *call) {
+    return b_is_unsigned(call) ? HG_TYPE_U8 : HG_TYPE_I8;
 }
 
 /* b - b_zero as floats, in panels of LANES columns. */
 static plan_part panels_of_b(const plan_call *call, plan_expansion *x) {
     uint64_t n = number(call, N), k = number(call, K), ldb = row_of(call, LDB),
-             panel = (n - 1) / LANES + 1;
-    plan_part panels = plan_scratch(x, plan_times(panel, LANES), plan_times(k, sizeof(float)));
+             panel = (n - 1) / LANES + 1, batch = different(call, OF_B),
+             zero = zero_point(call, B_ZERO) + (b_is_unsigned(call) ? 128 : 0);
+    bool zeros = is_there(call, B_ZEROS);
+    plan_part parts[3] = {plan_part_of(call, B)};
+    uint8_t arrays = 1;
+    if (zeros) parts[arrays++] = plan_part_of(call, B_ZEROS);
+    plan_part panels = plan_scratch(x, plan_times(plan_times(batch, panel), LANES),
+                                    plan_times(k, sizeof(float)));
+    parts[arrays++] = panels;
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_PANELS, (hg_type)call->type, HG_OP_MOV,
-                                           (int32_t[]){STEPS}, 2, 5);
-    x->work = plan_times(n, k);
+                                           (int32_t[]){type_of_b(call), STEPS_OF_LANE, zeros},
+                                           arrays, 7);
+    x->work = plan_times(plan_times(batch, n), k);
     if (k)
-        plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / STEPS + 1, panel, 1},
-                         (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){plan_part_of(call, B), panels},
+        plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / STEPS_OF_LANE + 1, panel, batch},
+                         (uint32_t[]){LANES, 1, 1}, 0, parts,
                          (uint64_t[]){n, k, transposed(call) ? 1 : ldb, transposed(call) ? ldb : 1,
-                                      zero_point(call, B_ZERO)});
+                                      matrix_of(call, OF_B), panel,
+                                      zeros ? step_of(call, B_STEP) : (uint32_t)zero});
     return panels;
 }
 
@@ -139,47 +238,60 @@ static int32_t flip_of(const plan_call *call) { return call->type == HG_TYPE_I8 
  * gaps are one where they end with a word. */
 static plan_part words_of_a(const plan_call *call, plan_expansion *x) {
     uint64_t m = number(call, M), k = number(call, K), words = word_count(k),
-             zero = zero_point(call, B_ZERO);
-    plan_part to = plan_scratch(x, m, plan_times(words + (zero != 0), sizeof(uint32_t)));
+             batch = batch_of(call), zero = zero_point(call, B_ZERO), all = plan_times(batch, m);
+    plan_part to = plan_scratch(x, all, plan_times(words + (zero != 0), sizeof(uint32_t)));
     plan_kernel_key pack = plan_library_key(LIBRARY_QUANTIZED_WORDS, (hg_type)call->type, HG_OP_MOV,
-                                            (int32_t[]){flip_of(call), PIECE, zero != 0}, 2, 2);
+                                            (int32_t[]){flip_of(call), PIECE, zero != 0}, 2, 4);
     plan_kernel_key sum = plan_library_key(LIBRARY_QUANTIZED_WORD_SUMS, (hg_type)call->type,
                                            HG_OP_MOV, (int32_t[]){LANES}, 1, 3);
     bool one = !zero && k % 4 == 0 && row_of(call, LDA) == k;
     uint64_t rows = one ? 1 : m, columns = one ? m * k : k;
-    x->work = plan_times(m, words);
+    x->work = plan_times(all, words);
     if (k)
         plan_expand_grid(x, &pack,
-                         (uint64_t[]){columns < 4 ? 1 : (columns / 4 - 1) / PIECE + 1, rows, 1},
+                         (uint64_t[]){columns < 4 ? 1 : (columns / 4 - 1) / PIECE + 1, rows, batch},
                          (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){plan_part_of(call, A), to},
-                         (uint64_t[]){columns, row_of(call, LDA)});
-    x->work = plan_times(m, words);
+                         (uint64_t[]){columns, row_of(call, LDA), rows, matrix_of(call, OF_A)});
+    x->work = plan_times(all, words);
     if (zero)
-        plan_expand_grid(x, &sum, (uint64_t[]){(m - 1) / LANES + 1, 1, 1},
+        plan_expand_grid(x, &sum, (uint64_t[]){(all - 1) / LANES + 1, 1, 1},
                          (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){to},
-                         (uint64_t[]){m, words, zero});
+                         (uint64_t[]){all, words, zero});
     return to;
 }
 
 static plan_part word_panels_of_b(const plan_call *call, plan_expansion *x) {
     uint64_t n = number(call, N), k = number(call, K), ldb = row_of(call, LDB),
-             panel = (n - 1) / LANES + 1, words = word_count(k);
-    plan_part to = plan_scratch(x, plan_times(panel, LANES),
+             panel = (n - 1) / LANES + 1, words = word_count(k), batch = different(call, OF_B);
+    plan_part to = plan_scratch(x, plan_times(plan_times(batch, panel), LANES),
                                 plan_times(words + 1, sizeof(uint32_t)));
-    plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_WORD_PANELS, (hg_type)call->type,
-                                           HG_OP_MOV, (int32_t[]){flip_of(call), transposed(call)},
-                                           2, 5);
-    x->work = plan_times(n, k);
-    plan_expand_grid(x, &key, (uint64_t[]){panel, 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_QUANTIZED_WORD_PANELS, (hg_type)call->type, HG_OP_MOV,
+        (int32_t[]){flip_of(call), transposed(call), b_is_unsigned(call) ? 0x80 : 0}, 2, 7);
+    x->work = plan_times(plan_times(batch, n), k);
+    plan_expand_grid(x, &key, (uint64_t[]){panel, 1, batch}, (uint32_t[]){LANES, 1, 1}, 0,
                      (plan_part[]){plan_part_of(call, B), to},
-                     (uint64_t[]){n, k, ldb, zero_point(call, A_ZERO), zero_point(call, B_ZERO)});
+                     (uint64_t[]){n, k, ldb, zero_point(call, A_ZERO), zero_point(call, B_ZERO),
+                                  matrix_of(call, OF_B), panel});
     return to;
 }
 
+/* Scales and zero points of what `tile` stores: its arrays behind a and b. */
+static uint32_t add_lines(const plan_call *call, const bool *given, plan_part *parts,
+                          uint32_t count) {
+    static const uint8_t OPERANDS[] = {A_SCALES, B_SCALES, C_SCALES, C_ZEROS};
+    for (uint32_t i = 0; i < HG_COUNT_OF(OPERANDS); i++)
+        if (given[i]) parts[count++] = plan_part_of(call, OPERANDS[i]);
+    return count;
+}
+
 static void expand(const plan_call *call, plan_expansion *x) {
-    uint64_t m = number(call, M), n = number(call, N), k = number(call, K);
-    bool bytes = call->type == HG_TYPE_U8, sums = wants_sums(call), dot = x->dot4;
-    if (m == 0 || n == 0) return;
+    uint64_t m = number(call, M), n = number(call, N), k = number(call, K), batch = batch_of(call);
+    bool bytes = call->type == HG_TYPE_U8, sums = wants_sums(call),
+         dot = x->dot4 && !is_there(call, A_ZEROS) && !is_there(call, B_ZEROS);
+    const bool given[] = {!sums && is_there(call, A_SCALES), !sums && is_there(call, B_SCALES),
+                          !sums && is_there(call, C_SCALES), !sums && is_there(call, C_ZEROS)};
+    if (m == 0 || n == 0 || batch == 0) return;
     plan_part a = dot ? words_of_a(call, x) : rows_of_a(call, x),
               b = dot ? word_panels_of_b(call, x) : panels_of_b(call, x);
     uint32_t rows = plan_tile(x, LIBRARY_TILE_QUANTIZED_ROWS);
@@ -191,21 +303,42 @@ static void expand(const plan_call *call, plan_expansion *x) {
                            (int32_t)rows,
                            sums,
                            bytes ? 0 : -128,
-                           bytes ? 255 : 127};
+                           bytes ? 255 : 127,
+                           given[0],
+                           given[1],
+                           given[2],
+                           given[3]};
+    plan_part parts[7 + PLAN_CHAIN_ARRAYS] = {a, b};
+    uint32_t arrays = add_lines(call, given, parts, 2);
+    parts[arrays++] = plan_part_of(call, C);
+    uint64_t panel = (n - 1) / LANES + 1;
+    uint64_t values[12] = {m,
+                           n,
+                           dot ? word_count(k) : k,
+                           row_of(call, LDC),
+                           zero_point(call, C_ZERO),
+                           scale_bits(call),
+                           matrix_of(call, OF_C),
+                           different(call, OF_B) == batch ? panel : 0};
+    uint32_t count = 8;
+    if (given[0]) values[count++] = step_of(call, A_STEP);
+    if (given[1]) values[count++] = step_of(call, B_STEP);
+    if (given[2] || given[3]) {
+        values[count++] = step_of(call, C_ROW_STEP);
+        values[count++] = step_of(call, C_COLUMN_STEP);
+    }
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV,
-                                           constants, 3, 6);
-    plan_part parts[3 + PLAN_CHAIN_ARRAYS] = {a, b, plan_part_of(call, C)};
+                                           constants, (uint8_t)arrays, (uint8_t)count);
     plan_fuse(x, &key, parts, PLAN_BEHIND);
-    x->work = plan_times(plan_times(m, n), k);
-    plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / rows + 1, (n - 1) / LANES + 1, 1},
-                     (uint32_t[]){LANES, 1, 1}, 0, parts,
-                     (uint64_t[]){m, n, dot ? word_count(k) : k, row_of(call, LDC),
-                                  zero_point(call, C_ZERO), scale_bits(call)});
+    x->work = plan_times(plan_times(plan_times(batch, m), n), k);
+    plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / rows + 1, panel, batch},
+                     (uint32_t[]){LANES, 1, 1}, 0, parts, values);
 }
 
 static plan_cost cost(const plan_call *call) {
+    uint64_t rows = plan_times(batch_of(call), number(call, M));
     return (plan_cost){plan_call_bytes(call),
-                       plan_times(plan_times(number(call, M), number(call, N)), number(call, K))};
+                       plan_times(plan_times(rows, number(call, N)), number(call, K))};
 }
 
 const plan_collective plan_collective_quantized_gemm = {.check = check,

@@ -44,6 +44,12 @@ static const struct {
     {"conv2d", "output=y, input=x, kernel=x, batch=1, in_channels=1, out_channels=1, height=1, "
                "width=1, kernel_h=1, kernel_w=1, stride=(1, 1), "
                "padding=(0, 0)"},
+    {"conv", "output=y, input=x, kernel=x, batch=1, in_channels=1, out_channels=1, size=(1), "
+             "window=(1)"},
+    {"conv_transpose", "output=y, input=x, kernel=x, batch=1, in_channels=1, out_channels=1, "
+                       "size=(1), window=(1)"},
+    {"max_pool", "output=y, input=x, planes=1, size=(1), window=(1)"},
+    {"avg_pool", "output=y, input=x, planes=1, size=(1), window=(1)"},
     {"sparse_gemm", "c=y, a_values=x, a_indices=i, a_ptr=i, b=x, m=1, n=1, k=1"},
     {"tensor_contract", "output=y, a=x, b=x, shape_a=(1), shape_b=(1), contract_dims=((0, 0))"},
     {"layer_norm", "output=y, input=x, gamma=x, beta=x, n=1, eps=1e-5"},

@@ -28,6 +28,18 @@ static const work WORKS[] = {
      true,
      {360, 240, 216},
      2},
+    {"conv.f32 output=%0, input=%1, kernel=%2, batch=1, in_channels=2, out_channels=3, size=(2, 3, "
+     "4), window=(2, 2, 1)",
+     true,
+     {96, 192, 96},
+     2},
+    {"conv_transpose.f32 output=%0, input=%1, kernel=%2, batch=1, in_channels=2, out_channels=3, "
+     "size=(3, 4), window=(2, 2), stride=(2, 1)",
+     true,
+     {360, 96, 96},
+     2},
+    {"max_pool.f32 output=%0, input=%1, planes=2, size=(6), window=(3)", false, {32, 48}, 1},
+    {"avg_pool.f32 output=%0, input=%1, planes=2, size=(6), window=(3)", false, {32, 48}, 1},
     {"attention.f32 output=%0, query=%1, key=%2, value=%3, batch=1, heads=2, seq_len=5, "
      "head_dim=4, mask=%4",
      true,

@@ -30,6 +30,10 @@ static const char *const WORKS[] = {
     "width=10, kernel_h=3, kernel_w=2, "
     "stride=(2, 1), padding=(1, 1)",
     "quantized_gemm.i8 c=r1, a=r2, b=r3, a_scale=0.5, b_scale=0.5, c_scale=64.0, m=37, n=41, k=29",
+    "conv.f32 output=r1, input=r2, kernel=r3, batch=1, in_channels=3, out_channels=9, size=(4, 6, "
+    "7), window=(2, 3, 3), stride=(1, 2, 1), padding=(1, 1, 1)",
+    "conv_transpose.f32 output=r1, input=r2, kernel=r3, batch=2, in_channels=5, out_channels=7, "
+    "size=(9, 8), window=(3, 4), stride=(2, 2), padding=(1, 1)",
     "sort.f32 output=r1, input=r2, n=1001, outer=3",
     "top_k.f64 indices=r1, input=r2, n=700, k=300, outer=2, inner=2",
     "scan.f32 output=r1, input=r2, n=9001, outer=2",
