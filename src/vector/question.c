@@ -38,6 +38,11 @@ static bool is_one(const vec_question *q, const vec_value *v) {
     return is_number(v) || q->same[v->id];
 }
 
+/* A row of so many lanes can have whole turns. */
+static bool may_have_whole_turns(const vec_question *q, const vec_value *lanes) {
+    return is_number(lanes) ? lanes->u.imm && lanes->u.imm % q->k->lanes == 0 : is_one(q, lanes);
+}
+
 bool vec_is_bounded_prim(const vec_question *q, const vec_value *v) {
     const vec_value *const *a = (const vec_value *const *)v->args;
     switch ((kir_op)v->prim) {
@@ -54,7 +59,7 @@ bool vec_is_bounded_prim(const vec_question *q, const vec_value *v) {
     case KIR_TRUNC: return vec_has_bounds(q, a[0]);
     case KIR_UDIV: return vec_has_bounds(q, a[0]) && is_one(q, a[1]);
     case KIR_UREM: /* within a row of whole turns */
-        return !q->k->blocks && a[0]->op == VEC_FIRST && is_one(q, a[1]);
+        return !q->k->blocks && a[0]->op == VEC_FIRST && may_have_whole_turns(q, a[1]);
     default: return false;
     }
 }
