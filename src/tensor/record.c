@@ -390,8 +390,9 @@ static void put_storages(hg_text *key, const tensor_record *r, numbers *n) {
 }
 
 static void put_record(hg_text *key, const tensor_record *r, numbers *n) {
-    const uint64_t counts[] = {r->storages.count, r->nodes.count, r->args.count,
-                               r->results.count,  r->items.count, r->tuples.count};
+    /* Items are numbers or words of symbols: which is told first. */
+    const uint64_t counts[] = {n->literal,       r->storages.count, r->nodes.count, r->args.count,
+                               r->results.count, r->items.count,    r->tuples.count};
     put(key, counts, sizeof counts);
     put_storages(key, r, n);
     put(key, r->nodes.data, r->nodes.count * sizeof *r->nodes.data);
