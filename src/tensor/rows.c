@@ -111,7 +111,7 @@ typedef struct level {
     uint64_t outer, n, inner, chunks;
     hg_element gives;
     library_lines way;
-    uint64_t each; /* chunks of a block, where a block has whole ones */
+    uint64_t each; /* chunks of a block, where a block has whole ones; else 1: it is in the text */
 } level;
 
 static const char *type_name(hg_element type) { return hg_type_name(tensor_stored(type)); }
@@ -189,7 +189,7 @@ static hg_status launches(tensor_run *run, const tensor_fold *f, const tensor_ro
         l.chunks = (l.n - 1) / LIBRARY_CHUNK + 1;
         l.gives = l.chunks == 1 ? f->gives : f->computes;
         l.way = library_lines_of(l.n, l.inner, tensor_size(f->computes));
-        l.each = library_lines_of_block(l.outer * l.chunks, most);
+        l.each = l.way.by_block ? library_lines_of_block(l.outer * l.chunks, most) : 1;
         status = launch(run, &l, &made);
         hg_tensor_release(before);
         l.x = before = made;
