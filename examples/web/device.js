@@ -1,4 +1,5 @@
 // Which backend the page computes on: the choice in its head. Must not know: what is computed.
+import { Stopped } from './engine.js';
 
 const UNSUPPORTED = 'WebGPU not supported in this browser';
 
@@ -21,12 +22,22 @@ export class Device extends EventTarget {
 
   /** Asks a worker whether WebGPU computes, and says so in the page: { available, reason }. */
   probe(engine) {
-    this.#probe ??= engine.call('webgpu').catch((error) => ({ available: false, reason: error.message })).then((found) => {
+    this.#probe ??= this.#ask(engine).then((found) => {
       this.#choice.querySelector('[value=webgpu]').disabled = !found.available;
       this.#note.textContent = found.available ? '' : UNSUPPORTED;
       this.#note.title = found.reason ?? '';
       return found;
     });
     return this.#probe;
+  }
+
+  async #ask(engine) {
+    for (;;) {
+      try {
+        return await engine.call('webgpu');
+      } catch (error) {
+        if (!(error instanceof Stopped)) return { available: false, reason: error.message }; // else its next worker says it
+      }
+    }
   }
 }

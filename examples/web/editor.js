@@ -50,7 +50,9 @@ export class Editor {
     const sample = SAMPLES.find((one) => one.file === file);
     this.#parts.sample.value = file;
     try {
-      this.#code.text = await textOf(file);
+      const text = await textOf(file);
+      if (this.#parts.sample.value !== file) return; // another one was chosen meanwhile
+      this.#code.text = text;
     } catch (error) {
       this.#say(error.message, 'bad');
       return;
@@ -79,10 +81,10 @@ export class Editor {
       performance.mark('first result');
     } catch (error) {
       if (error instanceof Stopped) {
-        if (turn === this.#turn) this.#say('stopped');
+        if (this.#running === 1) this.#say('stopped'); // else another one runs
         return;
       }
-      this.#fail(error);
+      this.#fail(error, turn);
     } finally {
       this.#busy(-1);
     }
@@ -95,7 +97,7 @@ export class Editor {
     try {
       if (await this.#checked(this.#checker, text, turn)) await this.#print(text, turn);
     } catch (error) {
-      if (!(error instanceof Stopped)) this.#fail(error);
+      if (!(error instanceof Stopped)) this.#fail(error, turn);
     }
   }
 
@@ -151,9 +153,9 @@ export class Editor {
     wgsl.scrollLeft = 0;
   }
 
-  #fail(error) {
+  #fail(error, turn) {
     const { diagnostics = [], line, column, message } = error;
-    if (line && !diagnostics.length) this.#code.mark([{ line, column: column ?? 1, length: 1, severity: 'error' }]);
+    if (line && !diagnostics.length && turn === this.#turn) this.#code.mark([{ line, column: column ?? 1, length: 1, severity: 'error' }]);
     this.#say(message, 'bad');
   }
 

@@ -11,7 +11,7 @@ export class Failure extends Error {
 /** A call that stop() ended. */
 export class Stopped extends Error {}
 
-let compiled = null; // the module, a promise: the first worker compiles it for all
+let compiled = null; // the module, a promise: the first worker compiles it for all; null where that worker was ended before
 
 export class Engine {
   #worker = null;
@@ -21,55 +21,65 @@ export class Engine {
 
   /** Starts its worker, which a call does too. */
   begin() {
-    (this.#ready ??= this.#start()).catch(() => {}); // the call that follows says it
+    this.#begun().catch(() => {}); // the call that follows says it
     return this;
   }
 
   /** Calls one of worker.js: call('run', text, values, backend). */
   async call(name, ...args) {
-    await (this.#ready ??= this.#start());
-    return this.#ask(name, args);
+    return this.#ask(await this.#begun(), name, args);
   }
 
   /** Ends what runs, at once: calls fail with Stopped, the next one has a new worker. */
   stop() {
+    this.#end(new Stopped('stopped'));
+  }
+
+  #end(error) {
     this.#worker?.terminate();
     this.#worker = this.#ready = null;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const { fail } of waiting) fail(new Stopped('stopped'));
+    for (const { fail } of waiting) fail(error);
   }
 
-  async #start() {
-    this.#worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
-    this.#worker.addEventListener('message', ({ data: { id, value, failed } }) => {
+  /** A promise of its worker, which has loaded the library. */
+  #begun() {
+    if (this.#ready) return this.#ready;
+    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+    this.#worker = worker;
+    worker.addEventListener('message', ({ data: { id, value, failed } }) => {
       const call = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (failed) call?.fail(new Failure(failed));
       else call?.done(value);
     });
-    this.#worker.addEventListener('error', (event) => {
+    worker.addEventListener('error', (event) => {
       const message = `the worker ended: ${event.message ?? 'worker.js or ./package/index.js cannot be loaded'}`;
-      const waiting = [...this.#waiting.values()];
-      this.stop();
-      for (const { fail } of waiting) fail(new Failure({ message }));
+      if (worker === this.#worker) this.#end(new Failure({ message }));
     });
-    try {
-      if (compiled) return await this.#ask('start', [await compiled]);
-      const first = this.#ask('start', []);
-      compiled = first.then(({ module }) => module);
-      return await first;
-    } catch (error) {
-      compiled = this.#ready = null;
-      throw error;
-    }
+    const ready = this.#load(worker).then(() => worker);
+    ready.catch(() => { if (worker === this.#worker) this.stop(); });
+    this.#ready = ready;
+    return ready;
   }
 
-  #ask(call, args) {
+  async #load(worker) {
+    const module = compiled && (await compiled);
+    if (module) return this.#ask(worker, 'start', [module]);
+    const first = this.#ask(worker, 'start', []);
+    const mine = first.then((started) => started.module, () => {
+      if (compiled === mine) compiled = null;
+      return null;
+    });
+    compiled = mine;
+    return first;
+  }
+
+  #ask(worker, call, args) {
     const id = ++this.#last;
-    const worker = this.#worker;
     return new Promise((done, fail) => {
-      if (!worker) {
+      if (worker !== this.#worker) {
         fail(new Stopped('stopped'));
         return;
       }

@@ -186,12 +186,16 @@ export class Zoom {
       const text = await textOf('programs/mandelbrot.atlas');
       for (let done = -1; done !== this.#version && this.#visible;) {
         done = this.#version;
-        await this.#frame(text);
-        await new Promise((go) => requestAnimationFrame(go));
-        if (done === this.#version) await this.#finer(text, done);
+        try {
+          await this.#frame(text);
+          await new Promise((go) => requestAnimationFrame(go));
+          if (done === this.#version) await this.#finer(text, done);
+        } catch (error) {
+          if (!(error instanceof Stopped)) throw error; // the device is another, which a version says
+        }
       }
     } catch (error) {
-      if (!(error instanceof Stopped)) this.#note.textContent = error.message;
+      this.#note.textContent = error.message;
     }
     this.#running = false;
   }

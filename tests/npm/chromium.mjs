@@ -104,6 +104,12 @@ export class Page {
     }
   }
 
+  /** How many dedicated workers the browser has. */
+  async workers() {
+    const { targetInfos } = await this.#call('Target.getTargets', {}, null);
+    return targetInfos.filter(({ type }) => type === 'worker').length;
+  }
+
   open(url) {
     return this.call('Page.navigate', { url });
   }

@@ -120,6 +120,7 @@ async function showsErrors() {
 }
 
 async function stops() {
+  const workers = await page.workers();
   await type(ENDLESS);
   await page.key('Enter', 'Enter', 2);
   await page.until(`document.querySelector('#status').textContent.startsWith('running')`);
@@ -134,11 +135,43 @@ async function stops() {
   await page.until(`document.querySelector('#problems li')`);
   await click('#stop');
   await page.until(`document.querySelector('#stop').disabled`);
+  same(await text('#status'), 'stopped');
   await type(WRONG.replace('nothing', '2'));
   await page.until(`document.querySelector('#inputs [name=n]')`);
   await page.evaluate(`document.querySelector('#inputs [name=n]').value = '3'`);
   await click('#run');
   await page.until(`document.querySelectorAll('#results td').length === 3`);
+  await hasWorkers(workers);
+}
+
+/** None is left that nobody asks any more: it would go on with what it runs. */
+async function hasWorkers(count) {
+  for (let i = 0; i < 100 && await page.workers() !== count; i++) await new Promise((done) => setTimeout(done, 20));
+  same(await page.workers(), count);
+}
+
+/** A worker that is ended while it loads the library, which others take the module of, and calls right after that. */
+async function stopsWhileItLoads() {
+  const workers = await page.workers();
+  const lines = await page.evaluate(`(async () => {
+    const { Engine, first } = await import('./engine.js?anew'); // which has compiled nothing
+    const other = new Engine().begin();
+    first.stop();
+    const texts = await Promise.all([first, other, first].map((one) => one.call('emit', ${JSON.stringify(WRONG.replace('nothing', '2'))}, 'wgsl')));
+    first.stop();
+    other.stop();
+    return texts.map((text) => text.includes('@compute'));
+  })()`);
+  same(lines, [true, true, true]);
+  await hasWorkers(workers);
+  const found = await page.evaluate(`(async () => {
+    const { Device } = await import('./device.js');
+    const { Stopped } = await import('./engine.js');
+    let calls = 0;
+    const engine = { call: async () => { if (!calls++) throw new Stopped(); return { available: true }; } };
+    return new Device(document.querySelector('#device').cloneNode(true), document.createElement('p')).probe(engine);
+  })()`);
+  same(found, { available: true });
 }
 
 async function recognises() {
@@ -159,6 +192,8 @@ async function recognises() {
 /** What is inside the set is black, of points that a loop in JavaScript is sure of. */
 async function zooms() {
   await go('zoom');
+  await page.until(`/frames/.test(document.querySelector('#zoom-note').textContent)`);
+  await page.evaluate(`document.querySelector('#device').dispatchEvent(new Event('change'))`); // while the full picture is computed
   await page.until(`/ in .* s /.test(document.querySelector('#zoom-note').textContent)`);
   const wrong = await page.evaluate(`(() => {
     const canvas = document.querySelector('#set');
@@ -273,7 +308,7 @@ async function serves() {
   }
 }
 
-const ALL = [loads, showsResults, showsErrors, stops, recognises, zooms, compares, saysWhatIsMissing, fits, serves];
+const ALL = [loads, showsResults, showsErrors, stops, stopsWhileItLoads, recognises, zooms, compares, saysWhatIsMissing, fits, serves];
 for (const one of only === 'webgpu' ? [loads, computesOnWebGPU] : ALL) {
   const begin = performance.now();
   await check(one.name, one);
