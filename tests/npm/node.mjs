@@ -118,6 +118,15 @@ await check('a load() that is aborted', async () => {
   expect(message === 'not now', message);
 });
 
+await check('a load() after one that was aborted', async () => {
+  const { load: other } = await import('./node_modules/hologram/node.js?anew');
+  const control = new AbortController();
+  const first = failure(() => other({ signal: control.signal }));
+  control.abort(new Error('not now'));
+  (await other()).close();
+  expect(await first === 'not now', await first);
+});
+
 await check('the module of the guide', async () => {
   const file = fileURLToPath(new URL('./guide/squares.mjs', import.meta.url));
   const said = execFileSync(process.execPath, [file], { encoding: 'utf8' });

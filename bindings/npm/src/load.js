@@ -132,11 +132,13 @@ export function makeLoad(here, read, makeWorker) {
     const make = (bytes) => compile(shared ? sharing(bytes) : bytes, where);
     if (options.bytes) return make(bytesOf(options.bytes, 'bytes'));
     if (options.wasmUrl) return make(await read(where, options));
-    compiled[shared] ??= read(where, options).then(make);
+    const making = (compiled[shared] ??= read(where, options).then(make));
+    const forget = () => { if (compiled[shared] === making) delete compiled[shared]; };
+    options.signal.addEventListener('abort', forget); // who loads next reads it anew
     try {
-      return await compiled[shared];
+      return await making;
     } catch (error) {
-      delete compiled[shared];
+      forget();
       throw error;
     }
   }
@@ -154,11 +156,11 @@ export function makeLoad(here, read, makeWorker) {
   }
 
   async function begin(options) {
-    options.signal?.throwIfAborted();
+    options.signal.throwIfAborted();
     const threads = threadsFor(options.threads);
     const webgpu = new WebGPU(options.gpu === undefined ? globalThis.navigator?.gpu : options.gpu);
     const [module] = await Promise.all([moduleOf(options, threads.count > 1), webgpu.ask()]);
-    options.signal?.throwIfAborted();
+    options.signal.throwIfAborted();
     const callbacks = {};
     const host = Object.fromEntries(['event_done', 'resolve', 'graph_program'].map((name) => [name, (...args) => callbacks[name](...args)]));
     const native = new NativeCode();
@@ -176,10 +178,13 @@ export function makeLoad(here, read, makeWorker) {
     native.started(exports, !shared);
     const core = new Core(exports);
     webgpu.attach(core);
-    const found = core.call('hg_version_text');
-    if (!found.startsWith(version)) {
+    try {
+      const found = core.call('hg_version_text');
+      if (!found.startsWith(version)) throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
+      options.signal.throwIfAborted();
+    } catch (error) {
       end();
-      throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
+      throw error;
     }
     return new Hologram(core, module, callbacks, webgpu, native, threads, () => {
       first = null;
