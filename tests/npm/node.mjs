@@ -127,6 +127,38 @@ await check('a load() after one that was aborted', async () => {
   expect(await first === 'not now', await first);
 });
 
+/** A provider whose devices never answer; bytes: of a buffer, at most. */
+function silent(bytes) {
+  const never = new Promise(() => {});
+  const limits = new Proxy({}, { get: () => bytes });
+  const device = { limits, lost: never, queue: {}, destroy() {}, addEventListener() {}, pushErrorScope() {}, popErrorScope: () => never, createBuffer: () => ({ destroy() {} }),
+    createShaderModule: () => ({}), createBindGroupLayout: () => ({}), createPipelineLayout: () => ({}), createComputePipelineAsync: () => never };
+  return { device, requestAdapter: async () => ({ limits, info: { vendor: 'silent' }, requestDevice: async () => device }) };
+}
+
+await check('a device that does not open', async () => {
+  const { load: other } = await import('./node_modules/hologram/node.js?anew');
+  const gpu = silent(2 ** 28);
+  const text = '.atlas 1\n.program p\n.param y buffer u32 out [1]\n.lanes 1\n    y[0] = 1\n';
+  let one = await other({ gpu });
+  const objects = [one.webgpu.objects];
+  const wrong = await failure(() => one.open('webgpu', { device: gpu.device, nonsense: 1 }));
+  expect(wrong.includes('no field nonsense'), wrong);
+  objects.push(one.webgpu.objects);
+  expect(objects[0] === objects[1], `${objects} objects`);
+  const run = failure(() => one.run(text, {}, { backend: 'webgpu', signal: AbortSignal.timeout(50) }));
+  expect((await run).includes('timeout'), await run);
+  const opening = failure(() => one.open('webgpu', { device: gpu.device }));
+  await new Promise((go) => setTimeout(go, 20));
+  one.close();
+  expect((await opening).includes('closed before the backend was open'), await opening);
+  one = await other({ gpu: silent(2 ** 16) });
+  const small = await failure(() => one.run(text, {}, { backend: 'webgpu' }));
+  expect(small.includes('bytes are not available'), small);
+  expect((await one.run(text)).y[0] === 1, 'auto is wasm where webgpu does not open');
+  one.close();
+});
+
 await check('the module of the guide', async () => {
   const file = fileURLToPath(new URL('./guide/squares.mjs', import.meta.url));
   const said = execFileSync(process.execPath, [file], { encoding: 'utf8' });

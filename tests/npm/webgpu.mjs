@@ -90,7 +90,12 @@ export const checks = {
   async 'an endless program ends, and the page goes on'(hg) {
     let turns = 0;
     const ticks = setInterval(() => turns++, 5);
-    const error = await failure(() => hg.run(ENDLESS, { y: [0] }, { ...GPU, timeoutMs: 2 }));
+    const program = hg.assemble(ENDLESS);
+    const binding = program.bind({ y: [0] }, { ...GPU, timeoutMs: 2 });
+    const bound = failure(() => binding.run());
+    await new Promise((go) => setTimeout(go, 20));
+    for (const one of [binding, binding, program]) one.dispose(); // its work goes on
+    const error = await bound;
     clearInterval(ticks);
     same(error.status, 'HG_ERROR_EXECUTION_FAILED');
     if (turns < 5) throw new Error(`the page had ${turns} turns meanwhile`);

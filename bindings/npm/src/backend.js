@@ -71,11 +71,12 @@ export class Backend extends Handle {
       core.call('hg_backend_destroy', address);
       if (host) webgpu.forget(host);
     };
-    const opening = makeToken(core, configured(core, native, settings, (config, scope) => (host
-      ? core.made('hg_backend_open_with', config, scope.structure('hg_host_device', { context: host.instance, device: host.device }))
-      : core.made('hg_backend_open_start', config))), 'hg_opening_destroy', [hg.token]);
+    let opening = null;
     let made = 0;
     try {
+      opening = makeToken(core, configured(core, native, settings, (config, scope) => (host
+        ? core.made('hg_backend_open_with', config, scope.structure('hg_host_device', { context: host.instance, device: host.device }))
+        : core.made('hg_backend_open_start', config))), 'hg_opening_destroy', [hg.token]);
       while (!made) {
         if (!opening.address) throw new HologramError('the library was closed before the backend was open');
         made = core.scope((scope) => {
@@ -86,7 +87,7 @@ export class Backend extends Handle {
         if (!made) await rest(hg);
       }
     } finally {
-      opening.release();
+      opening?.release();
       if (!made && host) webgpu.forget(host);
     }
     return new Backend(hg, made, free, false);
@@ -271,6 +272,16 @@ const LOOK_MS = 20;
 /** Until something may have changed: an answer of the browser, or the next turn. */
 function rest(hg) {
   return hg.webgpu.busy ? hg.webgpu.next(LOOK_MS) : turn();
+}
+
+/** A promise that the signal breaks, where it comes first; what was promised goes on. */
+export function unlessAborted(promise, signal) {
+  if (!signal) return promise;
+  return new Promise((done, stop) => {
+    const leave = () => stop(signal.reason);
+    signal.addEventListener('abort', leave);
+    promise.then(done, stop).finally(() => signal.removeEventListener('abort', leave));
+  });
 }
 
 /** Before work that a signal may end: what aborts it in this turn of the loop is seen before it begins. */

@@ -15,7 +15,6 @@ export class Hologram {
   #root;
   #backends = new Map();
   #opening = new Map(); // names of backends that open → their promises
-  #left = [];
   #sources = new Map();
   #closed;
 
@@ -116,9 +115,7 @@ export class Hologram {
       const found = await open('webgpu');
       if (found.describe().exact) return found;
       if (found !== this.#kept('webgpu')) found.dispose();
-    } catch (error) {
-      if (error.status !== 'HG_ERROR_BACKEND_UNAVAILABLE' && error.status !== 'HG_ERROR_EXECUTION_FAILED') throw error;
-    }
+    } catch { /* what is wrong with the device open('webgpu') says, what is wrong with the settings the next line */ }
     return open('cpu');
   }
 
@@ -158,11 +155,10 @@ export class Hologram {
     return found;
   }
 
-  /** A run has failed: of a device that is gone, or is left alone with its work, the next one opens another. */
+  /** A run has failed: of a device that is gone, or is left alone with its work, the next one opens another. It goes when it is collected. */
   note(error, backend) {
     if (this.#kept(backend.name) !== backend || !(backend.stuck || error.status === 'HG_ERROR_BACKEND_UNAVAILABLE')) return;
     this.#backends.delete(backend.name);
-    this.#left.push(backend); // close() ends it: to be destroyed a device may have to wait for its work
   }
 
   // ---- front ends ----

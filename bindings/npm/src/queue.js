@@ -7,12 +7,13 @@ import { fromBytes, typeOf } from './types.js';
 
 /** A queue of a backend; its commands are in order. */
 export class Queue {
-  #users = 1;
+  #users = 0;
 
   constructor(backend) {
     const { core } = backend;
     Object.assign(this, { backend, core });
     this.token = makeToken(core, core.made('hg_queue_create', backend.backend, 0), 'hg_queue_destroy', [backend.token]);
+    this.release = this.hold();
   }
 
   get address() {
@@ -39,7 +40,7 @@ export class Queue {
    */
   over(event, signal) {
     const { backend } = this;
-    this.hold();
+    const release = this.hold();
     if (!backend.waits) backend.enter();
     return new Promise((done, stop) => {
       const aborted = () => {
@@ -48,7 +49,7 @@ export class Queue {
         stop(signal.reason);
       };
       finish(backend, event, signal, aborted).then(done, stop).finally(() => {
-        this.release();
+        release();
         if (!backend.waits) backend.left();
       });
     });
@@ -85,12 +86,14 @@ export class Queue {
     return this.submit([{ kind: values.HG_COMMAND_LAUNCH, binding }]);
   }
 
-  /** It stays until release() was called once more. */
+  /** It stays until the function that this gives was called, which a second time does nothing; who made it calls release(). */
   hold() {
+    let held = 1;
     this.#users++;
-  }
-
-  release() {
-    if (--this.#users === 0) this.token.release();
+    return () => {
+      this.#users -= held;
+      held = 0;
+      if (!this.#users) this.token.release();
+    };
   }
 }

@@ -1,5 +1,5 @@
 // What programs and graphs share: they are compiled for a backend, bound to arrays, and run. Must not know: what their parameters are.
-import { Buffer, finish, mayBegin } from './backend.js';
+import { Buffer, finish, mayBegin, unlessAborted } from './backend.js';
 import { HologramError, expectOptions, kindOf } from './core.js';
 import { Handle, makeToken, watch } from './handles.js';
 import { Queue } from './queue.js';
@@ -136,7 +136,7 @@ export class Runnable extends Handle {
     let binding = null;
     let backend = null;
     try {
-      backend = await this.hg.opened(options.backend);
+      backend = await unlessAborted(this.hg.opened(options.backend), options.signal);
       binding = this.bind(given, { ...options, backend });
       return await binding.runForResults(options);
     } catch (error) {
@@ -157,7 +157,7 @@ export class Bound extends Handle {
   /** source: the program or graph, which lives as long: with it go its executables. written: names of the arrays that it writes. */
   constructor(source, held, address, free, executable, written) {
     super(held.core, address, free, [executable]);
-    if (held.queue) watch(this, held.queue.token);
+    if (held.queue) watch(this, held.queue); // it stays as long as its work goes on
     Object.assign(this, { source, backend: held.backend, queue: held.queue, buffers: held.buffers, own: held.own, written });
   }
 

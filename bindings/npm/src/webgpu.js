@@ -63,6 +63,7 @@ export class WebGPU {
   #wakes = new Set(); // of those who wait for one
   #adapter = null; // what ask() found
   #spent = false; // an adapter gives one device
+  #ended = false;
 
   /** gpu: navigator.gpu, or the same object of another provider; null: there is none. */
   constructor(gpu) {
@@ -73,13 +74,14 @@ export class WebGPU {
   /** Asks for the adapter, which the library lists without waiting. */
   async ask() {
     if (!this.gpu) return;
+    let late;
     try {
-      let late;
       const time = new Promise((go) => { late = setTimeout(go, ANSWER_MS, null); });
       this.#adapter = await Promise.race([this.gpu.requestAdapter(ADAPTER), time]);
-      clearTimeout(late);
     } catch (error) {
       this.reason = `${NO_WEBGPU}: ${error.message}`;
+    } finally {
+      clearTimeout(late);
     }
   }
 
@@ -123,6 +125,7 @@ export class WebGPU {
 
   /** The library does not use an adopted device any more. */
   forget({ instance, device }) {
+    if (this.#ended) return;
     this.#object(device).released = true;
     this.#remove(device);
     this.#remove(instance);
@@ -131,6 +134,7 @@ export class WebGPU {
   /** The library is gone: its devices are destroyed, a page's are left open. */
   end() {
     for (const one of this.#table) if (one?.own && !one.released) one.device.destroy();
+    this.#ended = true;
     this.#table = [null];
     this.#due = [];
   }
@@ -259,7 +263,9 @@ export class WebGPU {
     const adapter = this.#spent ? await this.gpu.requestAdapter(ADAPTER) : this.#adapter;
     if (!adapter) throw new Error(this.reason);
     this.#spent = true;
-    return adapter.requestDevice({ requiredLimits });
+    const device = await adapter.requestDevice({ requiredLimits });
+    if (this.#ended) device.destroy(); // nobody will ask for it
+    return device;
   }
 
   #pipeline(descriptor) {
