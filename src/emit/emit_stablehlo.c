@@ -90,7 +90,8 @@ static void note_access(const hlo *p, const kir_value *v, uint64_t *reads, uint6
     uint32_t array = EMIT_STABLEHLO_NOWHERE;
     if (v->u.mem.space == KIR_SHARED) {
         add(reads, hlo_of(p, HLO_SHARED_BASE));
-        note(reads, writes, hlo_of(p, HLO_SHARED), written);
+        array = p->launch->shared_array;
+        if (array == EMIT_STABLEHLO_NOWHERE) note(reads, writes, hlo_of(p, HLO_SHARED), written);
     } else if (v->u.mem.space == KIR_CLASS) {
         add(reads, hlo_of(p, HLO_CLASS_BASE));
         array = p->launch->class_array;
@@ -667,6 +668,21 @@ static void name_arrays(hlo *p, uint32_t *names) {
     for (uint32_t i = 0; i < p->launch->array_count; i++) names[i] = p->next++;
 }
 
+/* Where the lane's block begins in shared memory: of the tile, or of the launch where shared memory
+ * lives in an array. */
+static uint32_t shared_base(hlo *p, uint32_t in_tile, uint32_t lane, uint32_t record,
+                            uint64_t records) {
+    const emit_stablehlo_launch *l = p->launch;
+    uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    bool in_array = l->shared_array != EMIT_STABLEHLO_NOWHERE;
+    uint32_t base = hlo_binary(p, "multiply", HG_TYPE_U64,
+                               part_of(p, in_array ? lane : in_tile, block, 0),
+                               hlo_constant(p, HG_TYPE_U64, l->shared_bytes));
+    if (!in_array) return base;
+    return hlo_binary(p, "add", HG_TYPE_U64, base,
+                      of_record(p, record, HLO_RECORD_SHARED, records, false));
+}
+
 /* The work of some neighbouring blocks, or lanes of a kernel without blocks. */
 static void print_tile(hlo *p, uint64_t records) {
     const kir_function *f = p->module->functions;
@@ -713,9 +729,7 @@ static void print_tile(hlo *p, uint64_t records) {
     }
     print_ids(p, lane, block);
     if (has(reads, hlo_of(p, HLO_SHARED_BASE)))
-        p->items[hlo_of(p, HLO_SHARED_BASE)] = hlo_binary(
-            p, "multiply", HG_TYPE_U64, part_of(p, iota, block, 0),
-            hlo_constant(p, HG_TYPE_U64, l->shared_bytes));
+        p->items[hlo_of(p, HLO_SHARED_BASE)] = shared_base(p, iota, lane, record, records);
     print_own_variables(p, f, true);
     print_region(p, f->body, 0);
     uint32_t fault = first_fault(p, lane);

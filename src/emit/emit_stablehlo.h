@@ -20,13 +20,14 @@ typedef struct emit_stablehlo_array {
 /* Sizes that the text is made for. Everything else is in the record. */
 typedef struct emit_stablehlo_launch {
     uint32_t grid[3], block[3];
-    uint64_t lanes; /* that start */
-    uint64_t shared_bytes;
+    uint64_t lanes;                        /* that start */
+    uint64_t shared_bytes, shared_scratch; /* as of hg_driver_launch */
     emit_stablehlo_array *arrays;
     uint32_t array_count;
     const uint32_t *slot_arrays; /* of each slot; EMIT_STABLEHLO_NOWHERE: an invalid handle */
     uint32_t class_array;        /* EMIT_STABLEHLO_NOWHERE: none */
-    uint8_t shared_word;         /* as word_bytes, of shared memory */
+    uint32_t shared_array; /* shared_bytes a block; EMIT_STABLEHLO_NOWHERE: zeros for each block */
+    uint8_t shared_word;   /* as word_bytes, of shared memory */
 } emit_stablehlo_launch;
 
 /* The operations that a fault may come from: a fault's code is the index of one, plus 1. */
@@ -42,8 +43,8 @@ hg_status emit_stablehlo_words(kir_module *kernel, uint8_t *words) HG_NODISCARD;
 /* A module whose function @main takes a record of 64-bit numbers and the arrays, in order, and
  * returns five 64-bit numbers for the first fault (code, 0: none; phase, lane, two values), then
  * the arrays that the kernel may write, as they are afterwards. The record: 0, the rounds that
- * loops may go together, where class memory begins, the inputs, then size and begin of each slot,
- * in bytes.
+ * loops may go together, where class memory and the shared_array's part begin, the inputs, then
+ * size and begin of each slot, in bytes.
  * Requires: stage LOW, for emit_stablehlo_caps. HG_ERROR_ISA, with the operation, where StableHLO
  * has no words for it. */
 hg_status emit_stablehlo(const kir_module *kernel, const emit_stablehlo_launch *launch,

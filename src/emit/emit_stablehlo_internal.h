@@ -27,7 +27,7 @@ typedef enum hlo_item {
 } hlo_item;
 
 /* How many numbers stand in front of the inputs in the record. */
-enum { HLO_RECORD_ZERO, HLO_RECORD_FUEL, HLO_RECORD_CLASS, HLO_RECORD };
+enum { HLO_RECORD_ZERO, HLO_RECORD_FUEL, HLO_RECORD_CLASS, HLO_RECORD_SHARED, HLO_RECORD };
 
 /* Masks of a loop: the lanes that stay in it, and those of them that stay in this round. */
 typedef struct hlo_loop {

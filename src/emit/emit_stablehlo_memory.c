@@ -39,10 +39,12 @@ static memory find(hlo *p, const kir_value *v) {
         uint64_t blocks = p->lanes / p->launch->block[0] / p->launch->block[1] /
                           p->launch->block[2],
                  bytes = blocks * p->launch->shared_bytes;
-        m = (memory){.item = hlo_of(p, HLO_SHARED),
-                     .word = p->launch->shared_word,
-                     .words = bytes ? bytes / p->launch->shared_word : 1};
-        m.limit = number(p, p->launch->shared_bytes);
+        m = array_memory(p, p->launch->shared_array);
+        if (!m.word)
+            m = (memory){.item = hlo_of(p, HLO_SHARED),
+                         .word = p->launch->shared_word,
+                         .words = bytes ? bytes / p->launch->shared_word : 1};
+        m.limit = number(p, p->launch->shared_bytes - p->launch->shared_scratch);
         m.base = p->items[hlo_of(p, HLO_SHARED_BASE)];
     } else if (v->u.mem.space == KIR_CLASS) {
         m = array_memory(p, p->launch->class_array);

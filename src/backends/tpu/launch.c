@@ -17,15 +17,14 @@ enum {
 /* What an executable was made for. */
 typedef struct sizes {
     uint32_t grid[3], block[3];
-    uint64_t lanes, shared_bytes;
-    uint32_t array_count;
+    uint64_t lanes, shared_bytes, shared_scratch;
+    uint32_t array_count, class_array, shared_array;
 } sizes;
 
 typedef struct executable {
     sizes sizes;
     emit_stablehlo_array *arrays; /* array_count of them */
     uint32_t *slot_arrays;
-    uint32_t class_array;
     pjrt_executable *code;
     emit_stablehlo_sites sites;
     bool *written;
@@ -92,6 +91,7 @@ static hg_status try_text(const hg_driver_kernel *k) {
                                           .array_count = (uint32_t)slots + 1,
                                           .slot_arrays = places,
                                           .class_array = (uint32_t)slots,
+                                          .shared_array = EMIT_STABLEHLO_NOWHERE,
                                           .shared_word = k->words[slots + 1]};
     if (status == HG_OK) status = emit_stablehlo(k->module, &launch, "", &text, &sites);
     hg_text_free(&text);
@@ -121,12 +121,12 @@ hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
 
 /* ---- the arrays of a launch ---- */
 
-/* The arenas that slots lie in, each once. The last is class memory's. */
+/* The arenas that slots, class memory and shared memory lie in, each once. */
 typedef struct bound {
     hg_driver_arena **arenas;
     emit_stablehlo_array *arrays;
     uint32_t *places; /* of slots */
-    uint32_t count, class_array;
+    uint32_t count, class_array, shared_array;
 } bound;
 
 static void free_bound(bound *b) {
@@ -151,13 +151,19 @@ static uint32_t bind(bound *b, const hg_range *range, uint8_t word) {
 
 static hg_status bind_all(const hg_driver_launch *l, bound *b) {
     const hg_driver_kernel *k = l->kernel;
-    b->arenas = hg_calloc((size_t)l->slot_count + 1, sizeof *b->arenas);
-    b->arrays = hg_calloc((size_t)l->slot_count + 1, sizeof *b->arrays);
+    b->arenas = hg_calloc((size_t)l->slot_count + 2, sizeof *b->arenas);
+    b->arrays = hg_calloc((size_t)l->slot_count + 2, sizeof *b->arrays);
     b->places = hg_calloc((size_t)l->slot_count + 1, sizeof *b->places);
     if (!b->arenas || !b->arrays || !b->places) return hg_fail_memory();
     for (uint32_t i = 0; i < l->slot_count; i++) b->places[i] = bind(b, &l->slots[i], k->words[i]);
     b->class_array = k->module->uses_class ? bind(b, &l->class_memory, k->words[l->slot_count])
                                            : EMIT_STABLEHLO_NOWHERE;
+    b->shared_array = EMIT_STABLEHLO_NOWHERE;
+    if (k->module->uses_shared && l->shared_memory.arena) {
+        uint8_t word = k->words[l->slot_count + 1];
+        while (l->shared_bytes % word) word /= 2; /* where the second block begins */
+        b->shared_array = bind(b, &l->shared_memory, word);
+    }
     for (uint32_t i = 0; i < b->count; i++)
         b->arrays[i].words = tpu_words(b->arenas[i], b->arrays[i].word_bytes);
     return HG_OK;
@@ -166,7 +172,7 @@ static hg_status bind_all(const hg_driver_launch *l, bound *b) {
 /* ---- executables ---- */
 
 static bool is_for(const executable *e, const sizes *s, const bound *b, uint32_t slots) {
-    if (memcmp(&e->sizes, s, sizeof *s) != 0 || e->class_array != b->class_array) return false;
+    if (memcmp(&e->sizes, s, sizeof *s) != 0) return false;
     for (uint32_t i = 0; i < b->count; i++)
         if (e->arrays[i].words != b->arrays[i].words ||
             e->arrays[i].word_bytes != b->arrays[i].word_bytes)
@@ -195,16 +201,18 @@ static hg_status compile(const hg_text *text, pjrt_executable **code) {
 static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, executable *e) {
     emit_stablehlo_launch launch = {.lanes = l->lanes,
                                     .shared_bytes = l->shared_bytes,
+                                    .shared_scratch = l->shared_scratch,
                                     .arrays = b->arrays,
                                     .array_count = b->count,
                                     .slot_arrays = b->places,
                                     .class_array = b->class_array,
+                                    .shared_array = b->shared_array,
                                     .shared_word = l->kernel->words[l->slot_count + 1]};
     hg_text text = {0};
     while (l->shared_bytes % launch.shared_word) launch.shared_word /= 2;
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
-    *e = (executable){.sizes = *s, .class_array = b->class_array};
+    *e = (executable){.sizes = *s};
     hg_status status = emit_stablehlo(l->kernel->module, &launch, "", &text, &e->sites);
     if (status == HG_OK) status = compile(&text, &e->code);
     hg_text_free(&text);
@@ -229,7 +237,10 @@ static hg_status find(const hg_driver_launch *l, bound *b, executable **found) {
     memcpy(s.block, l->block, sizeof s.block);
     s.lanes = l->lanes;
     s.shared_bytes = l->shared_bytes;
+    s.shared_scratch = l->shared_scratch;
     s.array_count = b->count;
+    s.class_array = b->class_array;
+    s.shared_array = b->shared_array;
     executable *place = NULL;
     for (uint64_t i = 0; i < k->executables.count; i++) {
         executable *e = &k->executables.data[i];
@@ -321,12 +332,13 @@ static uint64_t rounds_of(const hg_driver_launch *l) {
 
 static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
     const kir_module *m = l->kernel->module;
-    uint64_t count = 3 + m->inputs.count + 2 * m->slots.count, at = 0;
+    uint64_t count = 4 + m->inputs.count + 2 * m->slots.count, at = 0;
     uint64_t *numbers = hg_calloc((size_t)count, sizeof *numbers);
     if (!numbers) return hg_fail_memory();
     numbers[at++] = 0;
     numbers[at++] = rounds_of(l);
     numbers[at++] = l->class_memory.arena ? l->class_memory.offset : 0;
+    numbers[at++] = l->shared_memory.arena ? l->shared_memory.offset : 0;
     for (uint64_t i = 0; i < m->inputs.count; i++) numbers[at++] = l->inputs[i];
     for (uint32_t i = 0; i < m->slots.count; i++) {
         numbers[at++] = l->slots[i].size;
