@@ -324,10 +324,11 @@ static void describe_fault(const hg_driver_launch *l, const executable *e, const
 
 /* ---- launches ---- */
 
+/* From the time-out, not from what is left of it: the plugin may have compiled meanwhile. */
 static uint64_t rounds_of(const hg_driver_launch *l) {
-    if (!l->deadline_ns) return UINT64_MAX;
-    uint64_t now = hg_clock_ns(), left = l->deadline_ns > now ? l->deadline_ns - now : 0;
-    return left / 1000000 * ROUNDS_A_MS + 1;
+    uint64_t rounds;
+    if (!l->deadline_ns || !hg_mul_u64(l->timeout_ms, ROUNDS_A_MS, &rounds)) return UINT64_MAX;
+    return rounds ? rounds : 1;
 }
 
 static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
