@@ -38,7 +38,8 @@ static void find_path(char *path, size_t size) {
 
 /* A function that lies behind the plugin's table is not there. */
 static bool find_functions(const pjrt_table *table) {
-    size_t count = (table->head.size - offsetof(pjrt_table, functions)) / sizeof(void *);
+    size_t head = offsetof(pjrt_table, functions),
+           count = table->head.size > head ? (table->head.size - head) / sizeof(void *) : 0;
 #define PJRT_CALL(place, name, arguments)                                                 \
     if (place >= count || !table->functions[place]) {                                     \
         snprintf(missing, sizeof missing, "%.100s has no function for '%s' (PJRT %d.%d)", \
@@ -85,6 +86,9 @@ static void load(void) {
         return;
     }
     const pjrt_table *table = get();
+    if (!table)
+        snprintf(missing, sizeof missing, "%.150s has no PJRT functions: GetPjrtApi gave NULL",
+                 plugin.path);
     if (!table || !find_functions(table)) return;
     plugin.major = table->major;
     plugin.minor = table->minor;
@@ -118,7 +122,7 @@ hg_status tpu_check(const char *call, pjrt_error *error) {
     int length = (int)(m.length < 200 ? m.length : 200);
     hg_status status = memory ? hg_fail(HG_ERROR_ALLOCATION_FAILED,
                                         "tpu: the device has no memory left (%s: %.*s)", call,
-                                        length, m.text)
+                                        length, m.text ? m.text : "")
                               : hg_fail(HG_ERROR_EXECUTION_FAILED, "tpu: %s: %.*s", call, length,
                                         m.text ? m.text : "");
     (void)tpu->error_destroy(&(pjrt_of_error){{sizeof(pjrt_of_error), NULL}, error});
