@@ -545,7 +545,8 @@ static void print_called(hlo *p, const kir_function *f, uint8_t *seen, int level
     add(reads_of(p, f), hlo_of(p, HLO_ZERO32));
     add(reads_of(p, f), hlo_of(p, HLO_ZERO64));
     note_region(p, f->body, reads_of(p, f), writes_of(p, f));
-    if (f != p->module->functions) print_function(p, f);
+    bool does = f->result != KIR_VOID || count_of(p, writes_of(p, f), f);
+    if (f != p->module->functions && does) print_function(p, f);
 }
 
 /* ---- the launch ---- */
