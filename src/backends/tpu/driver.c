@@ -106,9 +106,8 @@ static hg_status host_bytes(const hg_range *range, bool written, uint8_t **bytes
 
 /* ---- queues: work is over when submit returns ---- */
 
-static hg_status run_command(hg_device *device, const hg_driver_command *c) {
+static hg_status move_bytes(const hg_driver_command *c) {
     uint8_t *to = NULL, *from = NULL;
-    if (c->kind == HG_CMD_LAUNCH) return tpu_launch(device, c->launch, c->fault);
     if (c->kind == HG_CMD_COPY || c->kind == HG_CMD_COPY_OUT)
         HG_TRY(host_bytes(&c->from, false, &from));
     if (c->kind != HG_CMD_COPY_OUT) HG_TRY(host_bytes(&c->to, true, &to));
@@ -119,6 +118,16 @@ static hg_status run_command(hg_device *device, const hg_driver_command *c) {
     case HG_CMD_FILL: memset(to, c->value, (size_t)c->to.size); return HG_OK;
     default: return hg_fail(HG_ERROR_INTERNAL, "tpu: unknown command %d", (int)c->kind);
     }
+}
+
+/* One at a time: ranges of one arena belong to several queues, and each command moves the whole
+ * arena between host and device. */
+static hg_status run_command(hg_device *device, const hg_driver_command *c) {
+    hg_mutex_lock(&device->lock);
+    hg_status status = c->kind == HG_CMD_LAUNCH ? tpu_launch(device, c->launch, c->fault)
+                                                : move_bytes(c);
+    hg_mutex_unlock(&device->lock);
+    return status;
 }
 
 static hg_status queue_create(hg_device *device, hg_driver_queue **queue) {

@@ -408,11 +408,9 @@ static hg_status run(hg_device *device, const hg_driver_launch *l, const executa
 hg_status tpu_launch(hg_device *device, const hg_driver_launch *launch, hg_driver_fault *fault) {
     bound b = {0};
     executable *e = NULL;
-    hg_mutex_lock(&device->lock);
     hg_status status = bind_all(launch, &b);
     if (status == HG_OK) status = find(launch, &b, &e);
     if (status == HG_OK) status = run(device, launch, e, &b, fault);
-    hg_mutex_unlock(&device->lock);
     free_bound(&b);
     return status;
 }

@@ -32,7 +32,7 @@ void tpu_free_buffer(pjrt_buffer *buffer);                             /* NULL i
 struct hg_device {
     hg_device_caps caps;
     pjrt_device *device;
-    hg_mutex lock; /* of kernels' executables */
+    hg_mutex lock; /* of arenas' contents and of kernels' executables */
 };
 /* Bytes that are on the host, on the device, or on both. */
 struct hg_driver_arena {
@@ -55,6 +55,7 @@ hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISC
 hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
                             hg_driver_kernel **kernel) HG_NODISCARD;
 void tpu_kernel_destroy(hg_driver_kernel *kernel);
+/* Requires: the device's lock. */
 hg_status tpu_launch(hg_device *device, const hg_driver_launch *launch,
                      hg_driver_fault *fault) HG_NODISCARD;
 

@@ -1,0 +1,263 @@
+/* The TPU driver over a plugin that fails at each call in turn (tests/tpu/fake_pjrt.c): errors,
+ * what is left behind them, ranges of one arena on two queues, the rounds of a time-out; plugins
+ * that are none. */
+/* test: timeout=60 */
+#include "backends/tpu/tpu_internal.h"
+#include "base/library.h"
+#include "kir/parse.h"
+#include "support/runtime_support.h"
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(FAKE_PJRT_PLUGIN)
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern const hg_driver hg_driver_tpu;
+static const hg_driver *const driver = &hg_driver_tpu;
+static void (*fail_at)(int);
+static int (*calls_left)(void);
+static long (*live)(void);
+static uint64_t (*record)(int);
+
+enum { WORDS = 64, BYTES = WORDS * 4 };
+
+/* Out of a loop, so that it has a number of rounds; a function that does nothing. */
+static const char KERNEL[] = "module t is simple, slots\n"
+                             "input 0: u64 param 1 buffer \"x\"\n"
+                             "slot 0: buffer input 0 read written\n"
+                             "function @main() -> void {\n"
+                             "  %0: u64 = input 0\n"
+                             "  %1: u64 = id global_lane_id\n"
+                             "  %2: u32 = const 2\n"
+                             "  %3: u64 = shl %1, %2\n"
+                             "  loop {\n"
+                             "    %5: u32 = load buffer slot 0 %0 [%3]\n"
+                             "    store buffer slot 0 %0 [%3], %5\n"
+                             "    %7: bool = cmp_eq %5, %2\n"
+                             "    if %7 {\n"
+                             "      break\n"
+                             "    }\n"
+                             "  }\n"
+                             "  call @nothing\n"
+                             "}\n"
+                             "function @nothing() -> void {\n"
+                             "}\n";
+
+typedef struct rig {
+    hg_device *device;
+    hg_driver_kernel *kernel;
+    hg_driver_arena *arena;
+    hg_driver_queue *queue;
+} rig;
+
+static hg_driver_kernel *kernel_of(hg_device *d) {
+    hg_driver_kernel *k = NULL;
+    kir_module *m = NULL;
+    CHECK_OK(kir_parse(KERNEL, sizeof KERNEL - 1, NULL, &m));
+    if (m) CHECK_OK(driver->kernel_create(d, m, &k));
+    kir_module_destroy(m);
+    return k;
+}
+
+static rig open_rig(void) {
+    static const hg_driver_options options = {0};
+    rig r = {0};
+    CHECK_OK(driver->device_open(0, &options, &r.device));
+    r.kernel = kernel_of(r.device);
+    CHECK_OK(driver->arena_alloc(r.device, (uint64_t)2 * BYTES, &r.arena));
+    CHECK_OK(driver->queue_create(r.device, &r.queue));
+    return r;
+}
+
+static void close_rig(rig *r) {
+    driver->queue_destroy(r->queue);
+    driver->arena_free(r->device, r->arena);
+    driver->kernel_destroy(r->kernel);
+    driver->device_close(r->device);
+}
+
+static hg_status launch(const rig *r, hg_driver_queue *queue, uint64_t place, uint64_t timeout_ms) {
+    const hg_range slot = {r->arena, place, BYTES};
+    const uint64_t handle = 0;
+    const hg_driver_launch l = {.kernel = r->kernel,
+                                .grid = {1, 1, 1},
+                                .block = {WORDS, 1, 1},
+                                .lanes = WORDS,
+                                .inputs = &handle,
+                                .slots = &slot,
+                                .slot_count = 1,
+                                .deadline_ns = timeout_ms ? 1 : 0, /* long ago */
+                                .timeout_ms = timeout_ms};
+    hg_driver_fault fault = {0};
+    const hg_driver_command c = {.kind = HG_CMD_LAUNCH, .launch = &l, .fault = &fault};
+    return driver->queue_submit(queue, &c, 1, NULL, 0, NULL);
+}
+
+static hg_status copy(const rig *r, hg_driver_queue *queue, uint64_t place, void *host, bool in) {
+    const hg_range range = {r->arena, place, BYTES};
+    const hg_driver_command c = {
+        .kind = in ? HG_CMD_COPY_IN : HG_CMD_COPY_OUT, .to = range, .from = range, .host = host};
+    return driver->queue_submit(queue, &c, 1, NULL, 0, NULL);
+}
+
+/* ---- each call fails once ---- */
+
+static hg_status round_trip(const rig *r, uint32_t first) {
+    uint32_t data[WORDS], back[WORDS] = {0};
+    for (uint32_t i = 0; i < WORDS; i++) data[i] = first + i;
+    HG_TRY(copy(r, r->queue, 0, data, true));
+    HG_TRY(launch(r, r->queue, 0, 0));
+    HG_TRY(copy(r, r->queue, 0, back, false));
+    CHECK(memcmp(data, back, sizeof data) == 0);
+    return HG_OK;
+}
+
+static void test_failing(void) {
+    int call = 1;
+    for (bool failed = true; failed && call < 50; call++) {
+        rig r = open_rig();
+        fail_at(call);
+        hg_status status = round_trip(&r, 1000);
+        failed = calls_left() == 0;
+        fail_at(0);
+        CHECK_STATUS(status, failed ? HG_ERROR_EXECUTION_FAILED : HG_OK);
+        CHECK_OK(round_trip(&r, 2000)); /* nothing of it stays */
+        close_rig(&r);
+        CHECK_U64(live(), 0);
+    }
+    CHECK_MESSAGE(call > 8 && call < 50, "%d calls", call);
+}
+
+/* ---- two ranges of one arena, each with a queue and a thread of its own ---- */
+
+enum { ROUNDS = 60 };
+
+static void *write_and_read(void *user) {
+    rig *r = user;
+    static uint32_t data[WORDS], back[WORDS];
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        for (uint32_t k = 0; k < WORDS; k++) data[k] = i * WORDS + k;
+        wrong += copy(r, r->queue, BYTES, data, true) != HG_OK;
+        (void)sched_yield();
+        wrong += copy(r, r->queue, BYTES, back, false) != HG_OK ||
+                 memcmp(data, back, sizeof data) != 0;
+    }
+    CHECK_U64(wrong, 0);
+    return NULL;
+}
+
+static void test_queues(void) {
+    rig r = open_rig();
+    hg_driver_queue *other = NULL;
+    pthread_t thread;
+    CHECK_OK(driver->queue_create(r.device, &other));
+    CHECK(pthread_create(&thread, NULL, write_and_read, &r) == 0);
+    uint64_t wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) wrong += launch(&r, other, 0, 0) != HG_OK;
+    (void)pthread_join(thread, NULL);
+    CHECK_U64(wrong, 0);
+    driver->queue_destroy(other);
+    close_rig(&r);
+    CHECK_U64(live(), 0);
+}
+
+/* ---- a time-out ---- */
+
+static void test_rounds(void) {
+    static const struct {
+        uint64_t timeout_ms, rounds;
+    } CASES[] = {{0, UINT64_MAX}, {1, 200}, {30000, 6000000}, {UINT64_MAX / 100, UINT64_MAX}};
+    rig r = open_rig();
+    for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
+        CHECK_OK(launch(&r, r.queue, 0, CASES[i].timeout_ms));
+        CHECK_U64(record(1), CASES[i].rounds);
+    }
+    close_rig(&r);
+}
+
+/* ---- plugins that are none: each in a process of its own, since a plugin is loaded once ---- */
+
+static void test_loading(void) {
+    static const struct {
+        const char *wanted, *path, *reason;
+    } CASES[] = {
+        {"null", FAKE_PJRT_PLUGIN, "GetPjrtApi gave NULL"},
+        {"short", FAKE_PJRT_PLUGIN, "has no function for 'error_destroy' (PJRT 0.90)"},
+        {"old", FAKE_PJRT_PLUGIN, "has no function for 'to_host' (PJRT 0.90)"},
+        {"initialize", FAKE_PJRT_PLUGIN, "initialize: initialize"},
+        {"client", FAKE_PJRT_PLUGIN, "client: client"},
+        {"platform", FAKE_PJRT_PLUGIN, "platform: platform"},
+        {"devices", FAKE_PJRT_PLUGIN, "devices: devices"},
+        {"none", FAKE_PJRT_PLUGIN, "has no device"},
+        {"", "/nowhere/plugin.so", "no PJRT plugin (/nowhere/plugin.so: "},
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            char reason[256] = "";
+            setenv("FAKE_PJRT", CASES[i].wanted, 1);
+            setenv("HOLOGRAM_PJRT", CASES[i].path, 1);
+            bool right = driver->enumerate(NULL, 0, reason) == 0 && strstr(reason, CASES[i].reason);
+            if (!right) fprintf(stderr, "'%s': %s\n", CASES[i].wanted, reason);
+            _exit(right ? 0 : 1);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child);
+        CHECK_MESSAGE(status == 0, "case '%s': %d", CASES[i].wanted, status);
+    }
+}
+
+/* ---- words for a function that does nothing ---- */
+
+static void test_text(void) {
+    emit_stablehlo_array array = {WORDS, 4, false};
+    const uint32_t place = 0;
+    const emit_stablehlo_launch l = {.grid = {1, 1, 1},
+                                     .block = {WORDS, 1, 1},
+                                     .lanes = WORDS,
+                                     .arrays = &array,
+                                     .array_count = 1,
+                                     .slot_arrays = &place,
+                                     .class_array = EMIT_STABLEHLO_NOWHERE,
+                                     .shared_array = EMIT_STABLEHLO_NOWHERE,
+                                     .shared_word = 8};
+    emit_stablehlo_sites sites = {0};
+    hg_text text = {0};
+    kir_module *m = NULL;
+    uint8_t words[3];
+    CHECK_OK(kir_parse(KERNEL, sizeof KERNEL - 1, NULL, &m));
+    CHECK_OK(emit_stablehlo_words(m, words));
+    CHECK_OK(emit_stablehlo(m, &l, "", &text, &sites));
+    CHECK_MESSAGE(text.data && !strstr(text.data, "return  :"), "a return of nothing");
+    hg_text_free(&text);
+    hg_vec_free(&sites);
+    kir_module_destroy(m);
+}
+
+int main(void) {
+    const char *path = FAKE_PJRT_PLUGIN;
+    char reason[256] = "";
+    hg_library *fake = hg_library_open(&path, 1, reason, sizeof reason);
+    CHECK_MESSAGE(fake, "%s", reason);
+    if (!fake) return test_done();
+    CHECK(hg_library_function(fake, "fake_pjrt_fail_at", (void *)&fail_at) &&
+          hg_library_function(fake, "fake_pjrt_left", (void *)&calls_left) &&
+          hg_library_function(fake, "fake_pjrt_live", (void *)&live) &&
+          hg_library_function(fake, "fake_pjrt_record", (void *)&record));
+    test_loading();
+    test_text();
+    setenv("HOLOGRAM_PJRT", path, 1);
+    test_failing();
+    test_queues();
+    test_rounds();
+    return test_done();
+}
+#else
+int main(void) {
+    SKIP("no plugin was built");
+    return test_done();
+}
+#endif
