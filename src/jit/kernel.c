@@ -138,8 +138,9 @@ static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
     LLVMBuildRetVoid(p->b);
 }
 
-/* Turns of half as many lanes are half as much text. Where a turn is a straight line they are as
- * fast; lanes that know their turn, and functions, which are made for whole ones, have none. */
+/* Turns of half as many lanes are half as much text, for what comes rarely: rows that have no whole
+ * turns come in all of a launch. Where a turn is a straight line they are as fast; lanes that know
+ * their turn, and functions, which are made for whole ones, have none. */
 static bool has_half_turns(const vec_kernel *k, uint32_t bytes) {
     if (k->functions->next || k->shared || k->lanes * 2 < bytes) return false;
     for (const vec_value *v = vec_walk(NULL, k->functions->body); v;
@@ -220,7 +221,7 @@ static void print_turns(jit_printer *p) {
     LLVMValueRef begin = LLVMGetParam(p->in.fn, 1), end = LLVMGetParam(p->in.fn, 2);
     const vec_value *whole = vec_whole_of(p->k);
     if (whole) begin = settled_turns(p, whole, begin, end);
-    p->here.rarely = whole != NULL;
+    p->here.rarely = whole && !vec_asks_for_rows(whole);
     uint32_t lanes = p->level.lanes;
     if (p->here.rarely && has_half_turns(p->k, p->level.bytes)) p->level.lanes = p->k->lanes /= 2;
     kernel_body(p, begin, end);

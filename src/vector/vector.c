@@ -36,6 +36,12 @@ vec_value *vec_whole_of(const vec_kernel *k) {
     return first && first->op == VEC_WHOLE ? first : NULL;
 }
 
+bool vec_asks_for_rows(const vec_value *whole) {
+    for (const vec_value *v = whole->body[0]->first; v; v = v->next)
+        if (v->op == VEC_PRIM && v->prim == KIR_OR && v->args[0]->op == VEC_BEGIN) return true;
+    return false;
+}
+
 uint32_t vec_streams_from(const vec_kernel *k) {
     uint32_t least = 0;
     for (const vec_function *f = k->functions; f; f = f->next)

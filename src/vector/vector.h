@@ -296,6 +296,8 @@ bool vec_cursor_at_else(const vec_cursor *c);
 bool vec_cursor_next(vec_cursor *c);
 /* The WHOLE of a kernel of turns; NULL: none. The answer's argument is its region's last. */
 vec_value *vec_whole_of(const vec_kernel *k);
+/* Whether a WHOLE asks if rows have whole turns: of many launches none of theirs has. */
+bool vec_asks_for_rows(const vec_value *whole);
 /* Whether two accesses that lanes reach from one index, if any, are of one place but for disp, for
  * the same lanes. */
 bool vec_is_same_place(const vec_value *a, const vec_value *b);

@@ -29,6 +29,29 @@ static const char TEXT[] = "module t\n"
                            "  store buffer slot 0 %x [%at], %s\n"
                            "}\n";
 
+/* y[i] = 3, y[i] = x[i % w] */
+static const char ROWS[] = "module rows\n"
+                           "input 0: u64 param 1 buffer \"x\"\n"
+                           "input 1: u64 param 2 buffer \"y\"\n"
+                           "input 2: u64 param 3 \"w\"\n"
+                           "slot 0: buffer input 0 read\n"
+                           "slot 1: buffer input 1 written\n"
+                           "\n"
+                           "function @main() -> void {\n"
+                           "  %x = input 0\n"
+                           "  %y = input 1\n"
+                           "  %w = input 2\n"
+                           "  %i: u64 = id global_lane_id\n"
+                           "  %two: u32 = const 2\n"
+                           "  %three: u32 = const 3\n"
+                           "  %at: u64 = shl %i, %two\n"
+                           "  store buffer slot 1 %y [%at], %three\n"
+                           "  %r: u64 = urem %i, %w\n"
+                           "  %place: u64 = shl %r, %two\n"
+                           "  %v: u32 = load buffer slot 0 %x [%place]\n"
+                           "  store buffer slot 1 %y [%at], %v\n"
+                           "}\n";
+
 static const struct {
     uint32_t bytes;
     const char *cpu;
@@ -42,14 +65,16 @@ typedef struct form {
     vec_kernel *kernel;
 } form;
 
-static form make(uint32_t lanes) {
+static form make_of(const char *text, uint32_t lanes) {
     form f = {0};
-    CHECK(kir_parse(TEXT, sizeof TEXT - 1, NULL, &f.module) == HG_OK);
+    CHECK(kir_parse(text, strlen(text), NULL, &f.module) == HG_OK);
     kir_find_uniformity(f.module, false);
     CHECK_MESSAGE(vec_form(f.module, &(vec_options){.lanes = lanes}, &f.kernel) == HG_OK, "%s",
                   hg_last_error_text());
     return f;
 }
+
+static form make(uint32_t lanes) { return make_of(TEXT, lanes); }
 
 static void drop(form f) {
     vec_kernel_destroy(f.kernel);
@@ -70,6 +95,12 @@ static void on_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane,
     f->lanes |= UINT64_C(1) << lane;
     f->offset = values[0];
     f->size = site->size;
+}
+
+static void on_first_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane,
+                           const uint64_t *values) {
+    on_fault(launch, site, lane, values);
+    launch->stopped = true;
 }
 
 static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, uint32_t lanes,
@@ -110,6 +141,50 @@ static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
     }
     if (object.bytes) jit->release(object.bytes);
     drop(f);
+}
+
+/* Rows of w lanes that x has none of: the first turn faults. Returns its lanes. */
+static uint32_t lanes_of_first(const hg_jit_table *jit, uint64_t w) {
+    enum { LANES = 16, COUNT = 64 };
+    const native_loader *loader = native_choose()->loader;
+    form f = make_of(ROWS, LANES);
+    char reason[256];
+    hg_jit_object object = {0};
+    uint64_t inputs[3] = {0, 0, w};
+    uint32_t y[COUNT] = {0}, lanes = 0;
+    CHECK(vec_whole_of(f.kernel) && vec_asks_for_rows(vec_whole_of(f.kernel)));
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){16, "x86-64", false}, NULL, &object,
+                               reason) == HG_OK,
+                  "%s", reason);
+    void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
+                              : NULL;
+    CHECK_MESSAGE(code, "%s", reason);
+    if (code) {
+        hgv_memory memory[2] = {{(uint8_t *)y, 0, true}, {(uint8_t *)y, sizeof y, true}};
+        faults seen = {0};
+        hgv_launch launch = {.inputs = inputs,
+                             .slots = memory,
+                             .lanes = COUNT,
+                             .fault = on_first_fault,
+                             .fuel = 1 << 30,
+                             .user = &seen};
+        void (*run)(hgv_launch *, uint64_t, uint64_t);
+        *(void **)(void *)&run = loader->entry(code);
+        run(&launch, 0, COUNT);
+        loader->unload(code);
+        CHECK(seen.count > 0);
+    }
+    while (lanes < COUNT && y[lanes] == 3) lanes++;
+    if (object.bytes) jit->release(object.bytes);
+    drop(f);
+    return lanes;
+}
+
+/* Behind whole turns lanes run half as many at once, unless that may be all turns: where rows have
+ * no whole ones. */
+static void test_rows(const hg_jit_table *jit) {
+    CHECK_U64(lanes_of_first(jit, 24), 16);
+    CHECK_U64(lanes_of_first(jit, 32), 16);
 }
 
 /* ---- threads ---- */
@@ -178,6 +253,7 @@ int main(void) {
         test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 16, 41);
         test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 32, 59);
     }
+    test_rows(jit);
     test_threads(jit);
     test_refuses(jit);
     return test_done();
