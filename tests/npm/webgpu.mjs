@@ -152,6 +152,32 @@ export const checks = {
     same(await hg.run(AXPY, { x: [1], y: [2], alpha: 3 }, GPU), { y: Float32Array.of(5) });
   },
 
+  async 'a read that an error has ended stands in nobody\'s way'(hg) {
+    const backend = await hg.open('webgpu');
+    const [small, large] = [16, 2 ** 25].map((length) => backend.buffer('u8', length));
+    await small.readAsync();
+    const { mapAsync } = GPUBuffer.prototype;
+    const { popErrorScope } = GPUDevice.prototype;
+    GPUBuffer.prototype.mapAsync = async function (...range) {
+      await mapAsync.call(this, ...range);
+      await new Promise((go) => setTimeout(go, this.size < 2 ** 25 ? 50 : 300));
+    };
+    const reads = [small, large].map((one) => failure(() => one.readAsync()));
+    await new Promise((go) => setTimeout(go)); // they are under way
+    GPUDevice.prototype.popErrorScope = function () {
+      popErrorScope.call(this);
+      return Promise.resolve(new GPUOutOfMemoryError('no memory here'));
+    };
+    backend.buffer('u8', 2 ** 24).dispose();
+    Object.assign(GPUDevice.prototype, { popErrorScope });
+    same((await reads[0]).status, 'HG_ERROR_ALLOCATION_FAILED');
+    GPUBuffer.prototype.mapAsync = mapAsync;
+    small.write([7, ...Array(15).fill(0)]);
+    same((await small.readAsync())[0], 7);
+    await reads[1];
+    backend.dispose();
+  },
+
   async 'the function of the guide'() {
     const { load, run_in_browser } = await import('./node_modules/hologram/index-webgpu.js');
     same([await run_in_browser(), (await load()).webgpu.there], ['Computation complete', true]);

@@ -76,9 +76,10 @@ hg_status wg_read_add(wg_recorder *r, uint64_t bytes, wg_read **read) {
     return HG_OK;
 }
 
+/* What was abandoned lands nowhere. */
 static bool lands_in(const wg_piece *piece, const uint8_t *host, uint64_t size) {
     for (const wg_read *read = piece ? piece->reads : NULL; read; read = read->next)
-        if ((uintptr_t)read->host < (uintptr_t)host + size &&
+        if (read->host && (uintptr_t)read->host < (uintptr_t)host + size &&
             (uintptr_t)host < (uintptr_t)read->host + read->size)
             return true;
     return false;
