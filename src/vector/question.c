@@ -89,16 +89,25 @@ static const vec_value *access_in(const vec_region *r) {
     return NULL;
 }
 
-static bool divides_each(const vec_region *r) {
+static const vec_value *division_in(const vec_region *r) {
     for (const vec_value *v = r->first; v; v = v->next)
-        if (v->op == VEC_PRIM && v->each && (v->prim == KIR_UDIV || v->prim == KIR_UREM))
-            return true;
-    return false;
+        if (v->op == VEC_PRIM && v->each && (v->prim == KIR_UDIV || v->prim == KIR_UREM)) return v;
+    return NULL;
+}
+
+/* What a guess of a division of each lane has where it holds: the first lane's, or a ramp from
+ * there on. */
+static bool sets_first_of(const vec_region *r, const vec_value *division) {
+    const vec_value *v = r->last && r->last->op == VEC_SET ? r->last->args[0] : NULL;
+    if (v && v->op == VEC_RAMP) v = v->args[0];
+    return v && v->op == VEC_PRIM && v->prim == division->prim && !v->each &&
+           v->args[1] == division->args[1];
 }
 
 bool vec_is_guess(const vec_value *v) {
-    const vec_value *row = access_in(v->body[0]), *each = access_in(v->body[1]);
-    if (!row && !each) return divides_each(v->body[1]) && !divides_each(v->body[0]);
+    const vec_value *row = access_in(v->body[0]), *each = access_in(v->body[1]),
+                    *division = division_in(v->body[1]);
+    if (!row && !each) return division && sets_first_of(v->body[0], division);
     return row && each && row->op == each->op && row->inst == each->inst &&
            row->u.mem.reach != VEC_REACH_EACH && each->u.mem.reach == VEC_REACH_EACH;
 }
