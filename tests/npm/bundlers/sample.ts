@@ -2,6 +2,7 @@
 import hologram, { load, version, HologramError } from 'hologram';
 import type { Backend, Binding, Buffer, Diagnostic, Elements, Graph, Hologram, Program, Tensor, Value } from 'hologram';
 import { load as loadWasm } from 'hologram/wasm';
+import { load as loadGpu, run_in_browser } from 'hologram/webgpu';
 
 export async function sample(signal: AbortSignal): Promise<number> {
   const hg: Hologram = await load({ signal, wasmUrl: new URL('https://example.org/hologram.wasm'), progress: (loaded, total) => console.log(loaded / total) });
@@ -24,6 +25,9 @@ export async function sample(signal: AbortSignal): Promise<number> {
   const a: Tensor = hg.tensor([[1, 2], [3, 4]], { type: 'f32' });
   const sum: number = hg.ops.sum(a, { axes: [0], keepdims: true }).item();
   const circuit = hg.circuit('merge@c00[c01,c02]').run({ 0: [1], 1: [2] }, [2]);
+  const said: 'Computation complete' = await run_in_browser({ gpu: null });
+  const gpu: Backend = await (await loadGpu()).open('webgpu', { device: {}, timeout_ms: 5 });
+  const copies: [Elements, Record<string, Elements>] = [await gpu.buffer(Float32Array.of(1)).readAsync(), await program.bind({}, { backend: gpu }).resultsAsync()];
   const wide: bigint = hg.devices()[0]?.memory_bytes ?? 0n;
   try {
     hg.decode(bytes);
@@ -44,6 +48,6 @@ export async function sample(signal: AbortSignal): Promise<number> {
   program.name = 'x';
   // @ts-expect-error no such option
   void load({ url: 'x' });
-  console.log(same, other, found, params, text, results, outputs, circuit, version);
+  console.log(said, copies, (await hg.opened('webgpu')).waits, hg.threads.count, same, other, found, params, text, results, outputs, circuit, version);
   return sum + Number(wide);
 }
