@@ -30,7 +30,7 @@ const FILLS = {
 /** Elements of a field's text. length: how many there are, unless the text says. */
 function elementsOf(type, text, name, length) {
   const [, word, count] = /^\s*([a-z]+)\s*(\d*)\s*$/.exec(text) ?? [];
-  if (!word) return text.split(/[\s,;]+/).filter(Boolean).map((one) => numberOf(type, one, name));
+  if (!word || /^(inf|nan)$/.test(word)) return text.split(/[\s,;]+/).filter(Boolean).map((one) => numberOf(type, one, name));
   const fill = FILLS[word];
   if (!fill) throw new Error(`${name}: '${word}' is no word for an array: ${WORDS}`);
   const n = count ? Number(count) : length;

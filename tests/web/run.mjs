@@ -94,6 +94,9 @@ async function showsResults() {
   await page.evaluate(`{ const i = document.querySelector('#inputs [name=alpha]'); i.value = '-1'; i.focus(); }`);
   await page.key('Enter', 'Enter', 2); // with Control
   await page.until(`document.querySelector('#results td')?.textContent === '9'`);
+  await page.evaluate(`for (const [name, text] of [['x', 'nan'], ['y', '1']]) document.querySelector('#inputs [name=' + name + ']').value = text`);
+  await page.key('Enter', 'Enter', 2);
+  await page.until(`document.querySelector('#results td')?.textContent === 'NaN'`);
   await page.evaluate(`{ const s = document.querySelector('#sample'); s.value = 'examples/median3x3.json'; s.dispatchEvent(new Event('change')); }`);
   await page.until(`document.querySelector('#results canvas.picture')?.width === 144`);
 }
