@@ -180,17 +180,21 @@ static ring *ring_of(const comm_group *g, const comm_transfer *t) {
     return &g->s->rings[((size_t)t->channel * g->s->size + to) * g->s->size + from];
 }
 
-static hg_status is_over(comm_group *g, const comm_transfer *t) {
+/* Nothing more comes from the other rank. Asked before a message is looked for: what a rank did
+ * before it was gone is seen then. */
+static bool is_over(const comm_group *g, const comm_transfer *t) {
+    return hg_atomic_load(&g->s->revoked, HG_ACQUIRE) ||
+           hg_atomic_load(&g->s->gone[t->peer], HG_ACQUIRE);
+}
+
+static hg_status why_over(comm_group *g, const comm_transfer *t) {
     shared *s = g->s;
-    if (hg_atomic_load(&s->revoked, HG_ACQUIRE)) {
-        hg_mutex_lock(&s->lock);
-        hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->why);
-        hg_mutex_unlock(&s->lock);
-        return status;
-    }
-    if (hg_atomic_load(&s->gone[t->peer], HG_ACQUIRE))
+    if (!hg_atomic_load(&s->revoked, HG_ACQUIRE))
         return hg_fail(HG_ERROR_EXECUTION_FAILED, "rank %u is gone", (unsigned)t->peer);
-    return HG_OK;
+    hg_mutex_lock(&s->lock);
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->why);
+    hg_mutex_unlock(&s->lock);
+    return status;
 }
 
 static void post_send(comm_group *g, comm_transfer *t) {
@@ -214,7 +218,7 @@ static hg_status post(comm_group *g, comm_transfer *t) {
     } else {
         post_send(g, t);
     }
-    return t->posted ? HG_OK : is_over(g, t);
+    return t->posted || !is_over(g, t) ? HG_OK : why_over(g, t);
 }
 
 static void end_message(comm_group *g, const comm_transfer *t, place *p) {
@@ -235,8 +239,9 @@ static place *next_message(ring *r) {
 
 static hg_status poll_receive(comm_group *g, comm_transfer *t) {
     ring *r = ring_of(g, t);
+    bool over = is_over(g, t);
     place *p = r->received == t->own[1] ? next_message(r) : NULL; /* else it is another's */
-    if (!p) return is_over(g, t);
+    if (!p) return over ? why_over(g, t) : HG_OK;
     t->own[0] = r->received++ % PLACES;
     t->done = true;
     uint64_t room = t->bytes;
@@ -259,7 +264,8 @@ static hg_status poll_receive(comm_group *g, comm_transfer *t) {
 static hg_status poll(comm_group *g, comm_transfer *t) {
     if (t->receives) return poll_receive(g, t);
     place *p = &ring_of(g, t)->places[t->own[0]];
-    if (hg_atomic_load(&p->state, HG_ACQUIRE) != DONE) return is_over(g, t);
+    bool over = is_over(g, t);
+    if (hg_atomic_load(&p->state, HG_ACQUIRE) != DONE) return over ? why_over(g, t) : HG_OK;
     hg_atomic_store(&p->state, FREE, HG_RELEASE);
     t->done = true;
     return HG_OK;
