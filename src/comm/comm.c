@@ -150,6 +150,13 @@ hg_status hg_comm_set_timeout(hg_comm *c, uint64_t timeout_ms) {
     return HG_OK;
 }
 
+static uint64_t timeout_ms(hg_comm *c) {
+    hg_mutex_lock(&c->lock);
+    uint64_t ms = c->timeout_ms;
+    hg_mutex_unlock(&c->lock);
+    return ms;
+}
+
 /* ---- calls ---- */
 
 static hg_status check_kind(const hg_comm *c, const hg_comm_call *call) {
@@ -279,7 +286,7 @@ static hg_status make_part(hg_comm *c, const uint32_t *members, uint32_t count, 
     if (status != HG_OK)
         c->provider->close(group);
     else
-        (*part)->timeout_ms = c->timeout_ms;
+        (*part)->timeout_ms = timeout_ms(c);
     return status;
 }
 
@@ -318,9 +325,8 @@ hg_status hg_comm_split(hg_comm *c, uint32_t color, uint32_t key, hg_comm **part
 
 /* ---- when ranks fail ---- */
 
-/* The number of a group that is no part of a split. There is one at a time: all who live come to
- * the next agreement with what the last one gave them. */
-#define COMM_SHRUNK UINT64_MAX
+/* In the number of a group that an agreement made, where that of a split's has nothing. */
+#define COMM_SHRUNK (UINT64_C(1) << 63)
 
 hg_status hg_comm_revoke(hg_comm *c) {
     HG_ENTRY;
@@ -336,31 +342,34 @@ hg_status hg_comm_revoke(hg_comm *c) {
     return HG_OK;
 }
 
-static hg_status agree(hg_comm *c, uint64_t *flags, uint32_t **members, uint32_t *count) {
+static hg_status agree(hg_comm *c, uint64_t flags, comm_agreement *agreed) {
     if (!c->provider->agree)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "%s cannot go on without a rank: the launcher ends the job",
                        c->provider->name);
-    return c->provider->agree(c->group, hg_clock_ns() + c->timeout_ms * 1000000, flags, members,
-                              count);
+    return c->provider->agree(c->group, hg_clock_ns() + timeout_ms(c) * 1000000, flags, agreed);
 }
 
 hg_status hg_comm_agree(hg_comm *c, uint64_t *flags) {
     HG_ENTRY;
+    comm_agreement agreed;
     HG_TRY(check_comm(c));
     if (!flags) return hg_null_argument("flags");
-    return agree(c, flags, NULL, NULL);
+    HG_TRY(agree(c, *flags, &agreed));
+    *flags = agreed.flags;
+    hg_free(agreed.members);
+    return HG_OK;
 }
 
 hg_status hg_comm_shrink(hg_comm *c, hg_comm **rest) {
     HG_ENTRY;
+    comm_agreement agreed;
     HG_TRY(check_comm(c));
     if (!rest) return hg_null_argument("rest");
     *rest = NULL;
-    uint64_t flags = 0;
-    uint32_t *members = NULL, count;
-    HG_TRY(agree(c, &flags, &members, &count));
-    hg_status status = make_part(c, members, count, COMM_SHRUNK, rest);
-    hg_free(members);
+    HG_TRY(agree(c, 0, &agreed));
+    hg_status status = make_part(c, agreed.members, agreed.count, COMM_SHRUNK | agreed.number,
+                                 rest);
+    hg_free(agreed.members);
     return status;
 }

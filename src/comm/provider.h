@@ -30,6 +30,14 @@ typedef struct comm_transfer {
     uint64_t own[2]; /* the provider's */
 } comm_transfer;
 
+/* What living ranks have agreed on. */
+typedef struct comm_agreement {
+    uint64_t flags;    /* those that all have given */
+    uint64_t number;   /* of the group's agreements, below 2^63: the same on all of them */
+    uint32_t *members; /* who has agreed, in order: an array for hg_free */
+    uint32_t count;
+} comm_agreement;
+
 /* One rank's end of a group of ranks. Functions are called by one thread at a time, but wake,
  * revoke and what stands below it. */
 typedef struct comm_group comm_group;
@@ -62,9 +70,9 @@ typedef struct comm_provider {
                        comm_group **part);
     /* Ends what is posted, on every rank that can be told: polls fail with the words. */
     void (*revoke)(comm_group *group, const char *why);
-    /* NULL: the provider cannot. *members: an array for hg_free of those who agreed. */
-    hg_status (*agree)(comm_group *group, uint64_t deadline_ns, uint64_t *flags, uint32_t **members,
-                       uint32_t *count);
+    /* NULL: the provider cannot. */
+    hg_status (*agree)(comm_group *group, uint64_t deadline_ns, uint64_t flags,
+                       comm_agreement *agreed);
 } comm_provider;
 
 #endif

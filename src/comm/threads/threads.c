@@ -34,14 +34,10 @@ typedef struct bell {
     hg_cond cond;
 } bell;
 
-/* What ranks agree on: one after another, the next when every living rank has its result. */
-typedef struct agreement {
-    uint64_t number;   /* how many there were */
-    uint64_t flags;    /* of those who have come to the next one */
-    uint64_t result;   /* of the last one */
-    uint32_t *members; /* and who came to it */
-    uint32_t count;
-} agreement;
+typedef struct vote {
+    bool given;
+    uint64_t flags;
+} vote;
 
 typedef struct part { /* of a split, until every member has it */
     struct part *next;
@@ -60,8 +56,8 @@ typedef struct shared {
     hg_mutex lock; /* of what is below */
     hg_cond changed;
     char why[WHY_BYTES];
-    bool *came; /* to the agreement */
-    agreement now;
+    vote *votes;         /* of each rank, for the next agreement */
+    comm_agreement last; /* the next one is made when every living rank has this one's result */
     part *parts;
 } shared;
 
@@ -85,8 +81,8 @@ static void free_shared(shared *s) {
     hg_free_aligned(s->rings);
     hg_free_aligned(s->bells);
     hg_free(s->gone);
-    hg_free(s->came);
-    hg_free(s->now.members);
+    hg_free(s->votes);
+    hg_free(s->last.members);
     for (part *p = s->parts, *next; p; p = next) { /* some member never asked for its end */
         next = p->next;
         for (uint32_t i = 0; i < p->count; i++) close_end(p->ends[i]);
@@ -109,12 +105,12 @@ static shared *make_shared(uint32_t ranks) {
     s->rings = hg_calloc_aligned((size_t)ranks * ranks * COMM_CHANNELS * sizeof *s->rings, 64);
     s->bells = hg_calloc_aligned(ranks * sizeof *s->bells, 64);
     s->gone = hg_calloc(ranks, sizeof *s->gone);
-    s->came = hg_calloc(ranks, sizeof *s->came);
+    s->votes = hg_calloc(ranks, sizeof *s->votes);
     for (uint32_t i = 0; s->bells && i < ranks; i++) {
         hg_mutex_init(&s->bells[i].lock);
         hg_cond_init(&s->bells[i].cond);
     }
-    if (s->rings && s->bells && s->gone && s->came) return s;
+    if (s->rings && s->bells && s->gone && s->votes) return s;
     free_shared(s);
     return NULL;
 }
@@ -302,13 +298,15 @@ static void revoke(comm_group *g, const char *why) {
     ring_all(s);
 }
 
-/* All living ranks have come: their flags are the result. Under the lock. */
+/* Where all living ranks have come: the agreement. false: no memory. Under the lock. */
 static bool conclude(shared *s) {
-    agreement *a = &s->now;
+    comm_agreement *a = &s->last;
     uint32_t count = 0;
+    uint64_t flags = UINT64_MAX;
     for (uint32_t i = 0; i < s->size; i++) {
         if (hg_atomic_load(&s->gone[i], HG_ACQUIRE)) continue;
-        if (!s->came[i]) return true;
+        if (!s->votes[i].given) return true;
+        flags &= s->votes[i].flags;
         count++;
     }
     if (!count) return true;
@@ -316,12 +314,12 @@ static bool conclude(shared *s) {
     if (!members) return false;
     for (uint32_t i = 0; i < s->size; i++) {
         if (!hg_atomic_load(&s->gone[i], HG_ACQUIRE)) members[at++] = i;
-        s->came[i] = false;
+        s->votes[i].given = false;
     }
     hg_free(a->members);
     a->members = members;
     a->count = count;
-    a->result = a->flags;
+    a->flags = flags;
     a->number++;
     hg_cond_broadcast(&s->changed);
     return true;
@@ -339,38 +337,33 @@ static void close_end(comm_group *g) {
     hg_free(g);
 }
 
-static hg_status take_result(shared *s, uint64_t *flags, uint32_t **members, uint32_t *count) {
-    const agreement *a = &s->now;
-    *flags = a->result;
-    if (!members) return HG_OK;
-    *count = a->count;
-    *members = hg_alloc(a->count * sizeof **members);
-    if (!*members) return hg_fail_memory();
-    memcpy(*members, a->members, a->count * sizeof **members);
+static hg_status take_result(const comm_agreement *last, comm_agreement *agreed) {
+    *agreed = *last;
+    agreed->members = hg_alloc(last->count * sizeof *agreed->members);
+    if (!agreed->members) return hg_fail_memory();
+    memcpy(agreed->members, last->members, last->count * sizeof *agreed->members);
     return HG_OK;
 }
 
 /* Under the lock. */
-static hg_status come_to(comm_group *g, uint64_t deadline_ns, uint64_t *flags, uint32_t **members,
-                         uint32_t *count) {
+static hg_status vote_for(comm_group *g, uint64_t deadline_ns, uint64_t flags,
+                          comm_agreement *agreed) {
     shared *s = g->s;
-    uint64_t number = s->now.number;
-    bool first = true, may = true;
-    for (uint32_t i = 0; i < s->size; i++) first = first && !s->came[i];
-    s->now.flags = first ? *flags : s->now.flags & *flags;
-    s->came[g->rank] = true;
-    if (!conclude(s)) return hg_fail_memory();
-    while (s->now.number == number && may)
+    uint64_t number = s->last.number;
+    s->votes[g->rank] = (vote){.given = true, .flags = flags};
+    bool can = conclude(s), may = can;
+    while (s->last.number == number && may)
         may = hg_cond_wait_until(&s->changed, &s->lock, deadline_ns);
-    if (s->now.number != number) return take_result(s, flags, members, count);
-    s->came[g->rank] = false;
-    return hg_fail(HG_ERROR_TIMEOUT, "agree: not every living rank has called it in time");
+    if (s->last.number != number) return take_result(&s->last, agreed);
+    s->votes[g->rank].given = false;
+    return can ? hg_fail(HG_ERROR_TIMEOUT, "agree: not every living rank has called it in time")
+               : hg_fail_memory();
 }
 
-static hg_status agree(comm_group *g, uint64_t deadline_ns, uint64_t *flags, uint32_t **members,
-                       uint32_t *count) {
+static hg_status agree(comm_group *g, uint64_t deadline_ns, uint64_t flags,
+                       comm_agreement *agreed) {
     hg_mutex_lock(&g->s->lock);
-    hg_status status = come_to(g, deadline_ns, flags, members, count);
+    hg_status status = vote_for(g, deadline_ns, flags, agreed);
     hg_mutex_unlock(&g->s->lock);
     return status;
 }

@@ -123,6 +123,35 @@ static void wait_for_nobody(rank_work *w) {
     RANK_CHECK(w, sum(w, value, 1) != HG_OK, "a call after the end");
 }
 
+/* Agreements that not all come to, and two ranks of which one shrinks where the other agrees: what
+ * comes after has nothing of them. The ranks take turns by calls of the other communicator. */
+static void disagree(rank_work *w) {
+    hg_comm *old = NULL, *rest = NULL;
+    int32_t value = 1;
+    uint64_t flags = 1;
+    RANK_CHECK(w, hg_comm_split(w->comm, 0, 0, &old) == HG_OK, "%s", hg_last_error_text());
+    if (w->rank == 0) {
+        RANK_CHECK(w, hg_comm_set_timeout(old, 20) == HG_OK, "timeout");
+        RANK_CHECK(w, hg_comm_agree(old, &flags) == HG_ERROR_TIMEOUT && flags == 1, "alone");
+        RANK_CHECK(w, hg_comm_set_timeout(old, 20000) == HG_OK, "timeout");
+    }
+    RANK_CHECK(w, sum(w, &value, 1) == HG_OK, "%s", hg_last_error_text());
+    flags = w->rank == 0 ? 6 : 14;
+    RANK_CHECK(w, hg_comm_agree(old, &flags) == HG_OK && flags == 6, "agreed on %d", (int)flags);
+    if (w->rank == 0) {
+        RANK_CHECK(w, hg_comm_shrink(old, &rest) == HG_OK, "%s", hg_last_error_text());
+        hg_comm_destroy(rest);
+    } else {
+        RANK_CHECK(w, hg_comm_agree(old, &flags) == HG_OK && flags == 0, "of a rank that shrinks");
+    }
+    RANK_CHECK(w, hg_comm_shrink(old, &rest) == HG_OK, "%s", hg_last_error_text());
+    rank_work both = {.comm = rest, .rank = w->rank};
+    value = 1;
+    RANK_CHECK(w, sum(&both, &value, 1) == HG_OK && value == 2, "%s", hg_last_error_text());
+    hg_comm_destroy(rest);
+    hg_comm_destroy(old);
+}
+
 /* An event that a call waits for and that failed, on one rank. */
 static void fail_a_wait(rank_work *w) {
     int32_t value[300] = {1};
@@ -174,6 +203,7 @@ static void try_failures(hg_backend *b, bool all) {
     for (int i = 0; i < (all ? 40000 : 50); i++) with_ranks(b, 2, false, leave_at_once, NULL);
     for (int calls = 0; calls < 5; calls++) with_ranks(b, 3, false, lose_a_rank, &calls);
     with_ranks(b, 2, false, wait_for_nobody, NULL);
+    with_ranks(b, 2, false, disagree, NULL);
     with_ranks(b, 3, false, fail_a_wait, NULL);
     with_ranks(b, 2, false, revoke_others, NULL);
 }
