@@ -181,9 +181,8 @@ static void finish(comm_op *op, hg_status status) {
 /* Something went wrong between ranks: nobody knows what the others have of this call. */
 static void fail(comm_op *op, hg_status status) {
     hg_error error = *hg_error_record();
+    comm_break(op->comm, status); /* first: who has a message of this call in hand lets it go */
     withdraw_all(op);
-    *hg_error_record() = error;
-    comm_break(op->comm, status);
     *hg_error_record() = error;
 }
 

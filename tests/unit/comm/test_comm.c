@@ -123,6 +123,35 @@ static void wait_for_nobody(rank_work *w) {
     RANK_CHECK(w, sum(w, value, 1) != HG_OK, "a call after the end");
 }
 
+extern const comm_provider comm_provider_threads;
+
+/* The provider, but large messages of this rank never leave it. */
+static hg_status post_small(comm_group *group, comm_transfer *t) {
+    comm_transfer nothing = {.peer = t->peer, .receives = true, .own = {0, UINT64_MAX}};
+    if (t->receives || t->bytes <= 256) return comm_provider_threads.post(group, t);
+    return comm_provider_threads.poll(group, &nothing); /* whether the others have ended it */
+}
+
+/* Rank 0 sends nothing, rank 1 has rank 2's array in hand meanwhile: rank 2's time ends all the
+ * same when it said. */
+static void wait_for_a_reader(rank_work *w) {
+    static comm_provider mute;
+    int32_t value[3000] = {1};
+    uint64_t start = hg_clock_ns();
+    if (w->rank == 0) {
+        mute = comm_provider_threads;
+        mute.post = post_small;
+        w->comm->provider = &mute;
+    }
+    RANK_CHECK(w, hg_comm_set_timeout(w->comm, w->rank == 2 ? 100 : 10000) == HG_OK, "timeout");
+    hg_status status = sum(w, value, 3000);
+    RANK_CHECK(w, strstr(hg_last_error_text(), "nothing from rank 0 in 100 ms"), "%s",
+               hg_last_error_text());
+    RANK_CHECK(w, w->rank != 2 || status == HG_ERROR_TIMEOUT, "%s", hg_last_error_text());
+    RANK_CHECK(w, ms_since(start) < 5000, "%d ms", (int)ms_since(start));
+    w->comm->provider = &comm_provider_threads;
+}
+
 /* Agreements that not all come to, and two ranks of which one shrinks where the other agrees: what
  * comes after has nothing of them. The ranks take turns by calls of the other communicator. */
 static void disagree(rank_work *w) {
@@ -203,6 +232,7 @@ static void try_failures(hg_backend *b, bool all) {
     for (int i = 0; i < (all ? 40000 : 50); i++) with_ranks(b, 2, false, leave_at_once, NULL);
     for (int calls = 0; calls < 5; calls++) with_ranks(b, 3, false, lose_a_rank, &calls);
     with_ranks(b, 2, false, wait_for_nobody, NULL);
+    with_ranks(b, 3, false, wait_for_a_reader, NULL);
     with_ranks(b, 2, false, disagree, NULL);
     with_ranks(b, 3, false, fail_a_wait, NULL);
     with_ranks(b, 2, false, revoke_others, NULL);
