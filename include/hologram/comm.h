@@ -93,7 +93,8 @@ HG_API uint32_t hg_comm_size(const hg_comm *comm);
 /** "threads", "mpi"; "" of NULL. Static. */
 HG_API const char *hg_comm_provider(const hg_comm *comm);
 /** How long a call may take until it fails with HG_ERROR_TIMEOUT, from when it begins; at first the
- * backend's hg_config.timeout_ms, 30,000 where that is 0. HG_ERROR_INVALID_ARGUMENT: 0, or NULL. */
+ * backend's hg_config.timeout_ms, 30,000 where that is 0. Of calls that come after this one.
+ * HG_ERROR_INVALID_ARGUMENT: 0 or more than 2^40, or NULL. */
 HG_API hg_status hg_comm_set_timeout(hg_comm *comm, uint64_t timeout_ms) HG_NODISCARD;
 
 /** hg_comm_split: this rank comes into no part. */

@@ -73,7 +73,7 @@ typedef struct comm_op {
     comm_array in, out;
     comm_round round;
     comm_transfer few[2]; /* of sends and receives */
-    uint64_t deadline_ns;
+    uint64_t timeout_ms, deadline_ns;
     hg_event **waits;
     size_t wait_count;
     hg_event *event; /* NULL: somebody waits for `finished` */
@@ -113,6 +113,7 @@ struct hg_comm {
     int waiting; /* atomic: there are calls that are not taken yet */
     /* whoever drives */
     comm_op *ops;
+    uint32_t looks; /* at them */
     struct {
         comm_transfer *transfers; /* of the collective that is under way */
         uint8_t *firsts;          /* first messages, one of each rank */

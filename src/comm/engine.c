@@ -6,8 +6,9 @@
 #include <string.h>
 
 enum {
-    SPINS = 400,  /* rounds of polls, some 10 µs, before others get the processor */
-    YIELDS = 100, /* and these, before the thread sleeps */
+    SPINS = 400,          /* rounds of polls, some 10 µs, before others get the processor */
+    YIELDS = 100,         /* and these, before the thread sleeps */
+    LOOKS_A_CLOCK = 1024, /* looks at calls after which the clock is asked where others go on */
     LONGEST_SLEEP_NS = 10000000,
     EVENT_SLEEP_NS = 200000 /* while a call waits for an event of others */
 };
@@ -194,7 +195,7 @@ static hg_status out_of_time(const comm_op *op) {
     return hg_fail(HG_ERROR_TIMEOUT, "%s (call %llu of rank %u): nothing from rank %u in %llu ms",
                    text, (unsigned long long)op->own.sequence, (unsigned)op->own.rank,
                    (unsigned)(i < op->round.count ? op->round.transfers[i].peer : op->own.peer),
-                   (unsigned long long)op->comm->timeout_ms);
+                   (unsigned long long)op->timeout_ms);
 }
 
 static hg_status cancelled(const comm_op *op) {
@@ -228,7 +229,7 @@ static hg_status results_of_waits(const comm_op *op) {
 
 /* The other ranks learn of it by the first message. */
 static void begin(comm_op *op) {
-    op->deadline_ns = hg_clock_ns() + op->comm->timeout_ms * 1000000;
+    op->deadline_ns = hg_clock_ns() + op->timeout_ms * 1000000;
     op->round.transfers = comm_is_collective(op->call.kind) ? op->comm->memory.transfers : op->few;
     hg_status status = results_of_waits(op);
     if (status == HG_OK) status = find_arrays(op);
@@ -355,7 +356,7 @@ static void drive(hg_comm *c, const comm_op *op) {
     uint32_t idle = 0;
     for (;;) {
         c->provider->look(c->group);
-        bool clock = idle >= SPINS;
+        bool clock = idle >= SPINS || ++c->looks % LOOKS_A_CLOCK == 0;
         if (drive_once(c, clock)) idle = 0;
         if (op ? op->finished : !c->ops && !hg_atomic_load(&c->waiting, HG_ACQUIRE)) return;
         if (++idle < SPINS)
@@ -403,6 +404,7 @@ static void number(hg_comm *c, comm_op *op) {
 
 static void append(hg_comm *c, comm_op *op) {
     number(c, op);
+    op->timeout_ms = c->timeout_ms;
     *(c->calls.first ? &c->calls.last->next : &c->calls.first) = op;
     c->calls.last = op;
     hg_atomic_store(&c->waiting, 1, HG_RELEASE);

@@ -123,6 +123,29 @@ static void wait_for_nobody(rank_work *w) {
     RANK_CHECK(w, sum(w, value, 1) != HG_OK, "a call after the end");
 }
 
+/* Nobody sends what rank 0 waits for, while both go on with something else all the time. */
+static void wait_beside_others(rank_work *w) {
+    static int32_t never[300];
+    hg_event *event = NULL;
+    int32_t value = 1;
+    uint64_t start = hg_clock_ns();
+    hg_comm_call recv = {.size = sizeof recv,
+                         .kind = HG_COMM_RECV,
+                         .type = HG_TYPE_I32,
+                         .peer = 1,
+                         .count = 300,
+                         .output = never};
+    if (w->rank == 0) {
+        RANK_CHECK(w, hg_comm_set_timeout(w->comm, 50) == HG_OK, "timeout");
+        RANK_CHECK(w, hg_comm_start(w->comm, &recv, NULL, 0, &event) == HG_OK, "start");
+        RANK_CHECK(w, hg_comm_set_timeout(w->comm, 20000) == HG_OK, "timeout");
+    }
+    while (sum(w, &value, 1) == HG_OK && ms_since(start) < 3000) {}
+    RANK_CHECK(w, strstr(hg_last_error_text(), "nothing from rank 1 in 50 ms"), "%s",
+               hg_last_error_text());
+    hg_event_destroy(event);
+}
+
 extern const comm_provider comm_provider_threads;
 
 /* The provider, but large messages of this rank never leave it. */
@@ -232,6 +255,7 @@ static void try_failures(hg_backend *b, bool all) {
     for (int i = 0; i < (all ? 40000 : 50); i++) with_ranks(b, 2, false, leave_at_once, NULL);
     for (int calls = 0; calls < 5; calls++) with_ranks(b, 3, false, lose_a_rank, &calls);
     with_ranks(b, 2, false, wait_for_nobody, NULL);
+    with_ranks(b, 2, false, wait_beside_others, NULL);
     with_ranks(b, 3, false, wait_for_a_reader, NULL);
     with_ranks(b, 2, false, disagree, NULL);
     with_ranks(b, 3, false, fail_a_wait, NULL);
