@@ -73,14 +73,15 @@ hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t ranks, hg_c
     for (uint32_t i = 0; i < ranks; i++)
         if (!backends[i]) return hg_null_argument("a backend");
     comm_group *ends[COMM_MOST_LOCAL];
-    hg_status status = comm_threads_create(ranks, ends);
+    HG_TRY(comm_threads_create(ranks, ends));
+    hg_status status = HG_OK;
     uint32_t made = 0;
-    for (; status == HG_OK && made < ranks; made++) {
+    for (; made < ranks; made++) {
         status = make_comm(&comm_provider_threads, ends[made], backends[made], made, ranks,
                            &comms[made]);
         if (status != HG_OK) break;
     }
-    if (status == HG_OK || !made) return status;
+    if (status == HG_OK) return HG_OK;
     hg_error error = *hg_error_record();
     for (uint32_t i = 0; i < ranks; i++) {
         comm_provider_threads.close(ends[i]);

@@ -262,6 +262,27 @@ static void try_failures(hg_backend *b, bool all) {
     with_ranks(b, 2, false, revoke_others, NULL);
 }
 
+/* ---- memory ---- */
+
+static failing_allocator memory;
+
+/* Without the n-th allocation: none of the ranks is there, nothing is lost. */
+static void try_memory(hg_backend *b) {
+    hg_backend *backends[3] = {b, b, b};
+    hg_comm *comms[3];
+    hg_status status = HG_ERROR_OUT_OF_MEMORY;
+    for (uint64_t n = 0; n < 100 && status != HG_OK; n++) {
+        uint64_t live = memory.live;
+        allow_allocations(&memory, n);
+        status = hg_comm_create_local(backends, 3, comms);
+        allow_allocations(&memory, UINT64_MAX);
+        CHECK(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY);
+        for (int i = 0; status == HG_OK && i < 3; i++) hg_comm_destroy(comms[i]);
+        CHECK_U64(memory.live, live);
+    }
+    CHECK_OK(status);
+}
+
 /* ---- sizes at which messages are cut, and first messages handed on ---- */
 
 static void try_limits(hg_backend *b, bool all) {
@@ -275,7 +296,10 @@ static void try_limits(hg_backend *b, bool all) {
 
 int main(int argc, char **argv) {
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
+    hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
+    CHECK_OK(hg_set_allocator(&hooks));
     hg_backend *b = open_backend("cpu");
+    try_memory(b);
     for (uint32_t ranks = 1; ranks <= (all ? MOST : 4); ranks++)
         with_ranks(b, ranks, all, run_suite, NULL);
     try_limits(b, all);
