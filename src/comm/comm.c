@@ -179,13 +179,6 @@ static hg_status check_kind(const hg_comm *c, const hg_comm_call *call) {
     return HG_OK;
 }
 
-static hg_status check_pointer(const void *memory, uint64_t size, const char *what) {
-    uint64_t unit = size < 8 ? size : 8;
-    if ((uintptr_t)memory % unit == 0) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s is not aligned to %llu bytes", what,
-                   (unsigned long long)unit);
-}
-
 /* The parts of an op that are the caller's, or follow from them. */
 static hg_status describe(hg_comm *c, const hg_comm_call *given, comm_op *op) {
     static const hg_sized rules = HG_SIZED(hg_comm_call, output_offset,
@@ -205,8 +198,6 @@ static hg_status describe(hg_comm *c, const hg_comm_call *given, comm_op *op) {
     if (comm_is_collective(call->kind) && !comm_has_root(call->kind)) call->peer = 0;
     op->comm = c;
     op->size = hg_type_size_bytes(call->type);
-    HG_TRY(check_pointer(call->input, op->size, "input"));
-    HG_TRY(check_pointer(call->output, op->size, "output"));
     if (!hg_mul_u64(call->count, op->size, &op->block)) op->block = UINT64_MAX;
     op->own = (comm_header){.count = call->count,
                             .rank = c->rank,

@@ -22,8 +22,8 @@ void comm_op_free(comm_op *op) {
 }
 
 /* Where the array lies; a copy of it where the host does not see it. */
-static hg_status find_array(comm_op *op, comm_array *a, void *host, hg_buffer buffer,
-                            uint64_t offset, bool read) {
+static hg_status find_memory(comm_op *op, comm_array *a, void *host, hg_buffer buffer,
+                             uint64_t offset, bool read) {
     hg_backend *b = op->comm->backend;
     if (!a->bytes) return HG_OK;
     a->memory = host;
@@ -57,6 +57,15 @@ static hg_status part_arrays(comm_op *op) {
     op->in.memory = own;
     op->in.copied = true;
     return HG_OK;
+}
+
+static hg_status find_array(comm_op *op, comm_array *a, void *host, hg_buffer buffer,
+                            uint64_t offset, bool read) {
+    uint64_t unit = op->size < 8 ? op->size : 8;
+    HG_TRY(find_memory(op, a, host, buffer, offset, read));
+    if ((uintptr_t)a->memory % unit == 0) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s is not aligned to %llu bytes",
+                   read ? "input" : "output", (unsigned long long)unit);
 }
 
 static hg_status find_arrays(comm_op *op) {

@@ -225,6 +225,42 @@ static void fail_a_wait(rank_work *w) {
     RANK_CHECK(w, sum(w, value, 300) == HG_OK, "%s", hg_last_error_text());
 }
 
+/* Arrays of rank 1 that are not aligned, by pointer and in a buffer: all learn of it. What a rank
+ * has no use for is not looked at. */
+static void misalign(rank_work *w) {
+    int32_t values[8] = {1};
+    uint8_t *odd = (uint8_t *)values + 1;
+    hg_comm_call c = {.size = sizeof c,
+                      .kind = HG_COMM_ALL_REDUCE,
+                      .type = HG_TYPE_I32,
+                      .count = 4,
+                      .input = values,
+                      .output = values},
+                 in_buffer = c, root = c;
+    RANK_CHECK(w, hg_backend_allocate_buffer(w->backend, 32, &in_buffer.input_buffer) == HG_OK,
+               "%s", hg_last_error_text());
+    in_buffer.input = NULL;
+    if (w->rank == 1) {
+        c.output = odd;
+        in_buffer.input_offset = 2;
+    }
+    hg_status status = hg_comm_run(w->comm, &c);
+    RANK_CHECK(w,
+               status != HG_OK &&
+                   strstr(hg_last_error_text(), w->rank == 1 ? "output is not" : "on rank 1"),
+               "%s", hg_last_error_text());
+    status = hg_comm_run(w->comm, &in_buffer);
+    RANK_CHECK(w,
+               status != HG_OK &&
+                   strstr(hg_last_error_text(), w->rank == 1 ? "input is not" : "on rank 1"),
+               "%s", hg_last_error_text());
+    root.kind = HG_COMM_BROADCAST;
+    if (w->rank == 1) root.input = odd;
+    RANK_CHECK(w, hg_comm_run(w->comm, &root) == HG_OK, "%s", hg_last_error_text());
+    RANK_CHECK(w, hg_backend_free_buffer(w->backend, in_buffer.input_buffer) == HG_OK, "%s",
+               hg_last_error_text());
+}
+
 /* Sends of a rank that is in a call of nobody else's end when another rank revokes. */
 static void revoke_others(rank_work *w) {
     int32_t value[3000] = {1};
@@ -259,6 +295,7 @@ static void try_failures(hg_backend *b, bool all) {
     with_ranks(b, 3, false, wait_for_a_reader, NULL);
     with_ranks(b, 2, false, disagree, NULL);
     with_ranks(b, 3, false, fail_a_wait, NULL);
+    with_ranks(b, 2, false, misalign, NULL);
     with_ranks(b, 2, false, revoke_others, NULL);
 }
 
