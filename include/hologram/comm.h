@@ -78,8 +78,9 @@ HG_API hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t rank
  * @param provider  "mpi"; "auto": mpi where a launcher of MPI has started this process, else a
  * communicator of one rank
  * @return HG_OK; HG_ERROR_BACKEND_UNAVAILABLE: no launcher, no library of MPI that belongs to it,
- * or no such provider; HG_ERROR_OUT_OF_MEMORY MPI is initialised at the first call unless the
- * program has done it, and then ended with the process. Thread-safe.
+ * or no such provider; HG_ERROR_OUT_OF_MEMORY
+ * MPI is initialised at the first call unless the program has done it, and then ended with the
+ * process. Every process that the launcher has started calls this. Thread-safe.
  */
 HG_API hg_status hg_comm_create(const char *provider, hg_backend *backend,
                                 hg_comm **comm) HG_NODISCARD;
@@ -128,7 +129,7 @@ HG_API hg_status hg_comm_start(hg_comm *comm, const hg_comm_call *call, hg_event
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT also on every rank when ranks call different things: the
  * message names both calls, no data has moved, and the communicator goes on. HG_ERROR_TIMEOUT,
  * HG_ERROR_EXECUTION_FAILED (a rank is gone, the communicator is revoked): it is revoked from then
- * on, and outputs are of no meaning
+ * on, and outputs are of no meaning; of "mpi" all communicators of the process are
  * Thread-safe. Must not be called from a callback of an event of the same backend.
  */
 HG_API hg_status hg_comm_run(hg_comm *comm, const hg_comm_call *call) HG_NODISCARD;

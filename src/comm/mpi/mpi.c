@@ -46,11 +46,12 @@ enum {
 static struct {
     hg_mutex lock; /* MPI is called by one thread at a time */
     bool asked;    /* what follows says what came of it */
-    bool broken;   /* a rank is lost: MPI_Finalize would wait for it */
+    bool broken;   /* a call failed between ranks: MPI may still read and write its arrays, which
+                      are the caller's again, when it is called, and MPI_Finalize would wait */
     bool begun;    /* MPI was initialised here */
     char why[256]; /* it cannot be used; "": it can */
     functions call;
-    uintptr_t world, byte;
+    uintptr_t world, byte, errors_return;
     uint32_t process; /* hg_fork_count */
 } mpi = {.lock = HG_MUTEX_INIT};
 
@@ -98,12 +99,12 @@ static bool is_version(const functions *f, const char *word) {
 
 /* The row's library, if it is there and what the row says. It is not closed again where it is not:
  * libraries of MPI do not like that. */
-static bool open_row(const library_row *row, uintptr_t *errors_return) {
+static bool open_row(const library_row *row) {
     hg_library *library = hg_library_open(&row->file, 1, NULL, 0);
     return library && find_functions(library, &mpi.call) && is_version(&mpi.call, row->version) &&
            find_handle(library, &row->world, &mpi.world) &&
            find_handle(library, &row->byte, &mpi.byte) &&
-           find_handle(library, &row->errors_return, errors_return);
+           find_handle(library, &row->errors_return, &mpi.errors_return);
 }
 
 static void finalize(void) {
@@ -130,14 +131,13 @@ static void open_library(void) {
 #include "comm/mpi/mpi.def"
     };
     launcher by = who_launched();
-    uintptr_t errors_return = 0;
     mpi.process = hg_fork_count;
     if (by == NO_LAUNCHER) {
         snprintf(mpi.why, sizeof mpi.why, "this process was not started by mpirun");
         return;
     }
     size_t i = 0;
-    while (i < HG_COUNT_OF(rows) && (rows[i].of != by || !open_row(&rows[i], &errors_return))) i++;
+    while (i < HG_COUNT_OF(rows) && (rows[i].of != by || !open_row(&rows[i]))) i++;
     if (i == HG_COUNT_OF(rows))
         snprintf(mpi.why, sizeof mpi.why,
                  "no library of %s, whose launcher started this process (libmpi_abi.so.1, %s)",
@@ -147,8 +147,15 @@ static void open_library(void) {
         snprintf(mpi.why, sizeof mpi.why,
                  "%s cannot be initialised for calls from several threads, one at a time",
                  rows[i].file);
-    else
-        (void)mpi.call.Comm_set_errhandler(mpi.world, errors_return);
+    else if (mpi.begun) /* else what the world does is the program's */
+        (void)mpi.call.Comm_set_errhandler(mpi.world, mpi.errors_return);
+}
+
+static hg_status works(void) {
+    return mpi.broken ? hg_fail(HG_ERROR_EXECUTION_FAILED,
+                                "MPI: a call of this process failed between ranks before: "
+                                "nothing goes on")
+                      : HG_OK;
 }
 
 static hg_status find_library(void) {
@@ -157,7 +164,7 @@ static hg_status find_library(void) {
     if (mpi.process != hg_fork_count)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "mpi: this process was forked from the one that began it");
-    return *mpi.why ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "mpi: %s", mpi.why) : HG_OK;
+    return *mpi.why ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "mpi: %s", mpi.why) : works();
 }
 
 /* Under the lock. */
@@ -183,6 +190,7 @@ static hg_status make_group(uintptr_t comm, comm_group **group) {
     comm_group *g = hg_calloc(1, sizeof *g);
     if (!g) return hg_fail_memory();
     g->comm = comm;
+    (void)mpi.call.Comm_set_errhandler(comm, mpi.errors_return);
     hg_mutex_init(&g->lock);
     hg_cond_init(&g->woken);
     *group = g;
@@ -225,6 +233,7 @@ static void close_group(comm_group *g) {
 static hg_status make_part(comm_group *g, const uint32_t *members, uint32_t count, uint64_t number,
                            comm_group **part) {
     uintptr_t all = 0, some = 0, comm = 0;
+    HG_TRY(works());
     MPI_TRY(mpi.call.Comm_group(g->comm, &all));
     int code = mpi.call.Group_incl(all, (int)count, (const int *)members, &some);
     if (code == 0) {
@@ -249,6 +258,7 @@ static hg_status split(comm_group *g, const uint32_t *members, uint32_t count, u
 static hg_status post_message(comm_group *g, comm_transfer *t) {
     uintptr_t request = 0;
     int count = (int)t->bytes, peer = (int)t->peer, tag = t->channel;
+    HG_TRY(works());
     MPI_TRY(t->receives ? mpi.call.Irecv(t->memory, count, mpi.byte, peer, tag, g->comm, &request)
                         : mpi.call.Isend(t->memory, count, mpi.byte, peer, tag, g->comm, &request));
     t->own[0] = request;
@@ -276,7 +286,8 @@ static hg_status post(comm_group *g, comm_transfer *t) {
 static hg_status poll(comm_group *g, comm_transfer *t) {
     (void)g;
     hg_mutex_lock(&mpi.lock);
-    hg_status status = test_message(t);
+    hg_status status = works();
+    if (status == HG_OK) status = test_message(t);
     hg_mutex_unlock(&mpi.lock);
     return status;
 }
