@@ -117,8 +117,9 @@ HG_API hg_status hg_comm_split(hg_comm *comm, uint32_t color, uint32_t key,
  * @param event  receives a new event that the caller destroys. hg_event_on_done tells of it;
  * hg_event_cancel revokes the communicator
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT (an unknown kind, type or operation, one that the type
- * does not have, a rank that is not there); HG_ERROR_INVALID_BUFFER;
- * HG_ERROR_OUT_OF_MEMORY. What else goes wrong the event has, as hg_comm_run returns it
+ * does not have, a rank that is not there); HG_ERROR_OUT_OF_MEMORY; HG_ERROR_WOULD_BLOCK: the
+ * system gives no thread. What else goes wrong, with arrays too, the event has, as hg_comm_run
+ * returns it
  * Thread-safe.
  */
 HG_API hg_status hg_comm_start(hg_comm *comm, const hg_comm_call *call, hg_event *const *waits,

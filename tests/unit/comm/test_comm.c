@@ -204,7 +204,8 @@ static void disagree(rank_work *w) {
     hg_comm_destroy(old);
 }
 
-/* An event that a call waits for and that failed, on one rank. */
+/* A call that cannot begin on one rank: its buffer is not there, or an event that it waits for
+ * failed. */
 static void fail_a_wait(rank_work *w) {
     int32_t value[300] = {1};
     hg_comm_call bad = {.size = sizeof bad,
@@ -222,7 +223,23 @@ static void fail_a_wait(rank_work *w) {
     if (w->rank != 1)
         RANK_CHECK(w, strstr(hg_last_error_text(), "cannot begin on rank 1"), "%s",
                    hg_last_error_text());
+    hg_comm *alone;
+    hg_event *failed, *event;
+    RANK_CHECK(w, hg_comm_create("threads", w->backend, &alone) == HG_OK, "%s",
+               hg_last_error_text());
+    bad.input = NULL;
+    RANK_CHECK(w, hg_comm_start(alone, &bad, NULL, 0, &failed) == HG_OK, "%s",
+               hg_last_error_text());
+    bad.input = value;
+    RANK_CHECK(w, hg_comm_start(w->comm, &bad, &failed, w->rank == 1, &event) == HG_OK, "%s",
+               hg_last_error_text());
+    RANK_CHECK(w, hg_event_wait(event) != HG_OK, "its event failed");
+    RANK_CHECK(w, strstr(hg_last_error_text(), w->rank == 1 ? "uffer" : "cannot begin on rank 1"),
+               "%s", hg_last_error_text());
     RANK_CHECK(w, sum(w, value, 300) == HG_OK, "%s", hg_last_error_text());
+    hg_event_destroy(event);
+    hg_event_destroy(failed);
+    hg_comm_destroy(alone);
 }
 
 /* Arrays of rank 1 that are not aligned, by pointer and in a buffer: all learn of it. What a rank
