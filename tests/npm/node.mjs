@@ -8,6 +8,8 @@ import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import * as hologram from 'hologram';
 import { run } from './checks.mjs';
+import { nativeCode } from './native.mjs';
+import { NativeCode } from './node_modules/hologram/native.js';
 import { replay } from './replay.mjs';
 import { threads } from './threads.mjs';
 
@@ -242,10 +244,11 @@ for (const file of compiledFiles) {
 }
 
 hg.close();
-const several = await threads(load, 3);
-passed += several.passed;
-failed += several.failed;
-for (const message of several.messages) console.log(`threads: ${message}`);
+for (const [name, found] of [['native code', await nativeCode(NativeCode)], ['threads', await threads(load, 3)]]) {
+  passed += found.passed;
+  failed += found.failed;
+  for (const message of found.messages) console.log(`${name}: ${message}`);
+}
 await check('threads that cannot be', async () => {
   for (const wrong of [0, 33, 1.5, '2', null]) {
     const message = await failure(() => load({ threads: wrong }));

@@ -21,7 +21,7 @@ export class NativeCode {
   #alone = true;
   #library; // exports of hologram.wasm
   #stack; // of modules alone: its pointer, a global
-  #modules = new Map(); // number -> { kernel, data, index }
+  #modules = new Map(); // number -> { kernel, data, index, starts }: starts, its data is being written
   #free = []; // places in the table
   #last = 0;
   /** Modules that kernels have got. */
@@ -33,7 +33,7 @@ export class NativeCode {
   /** What the library imports. */
   get imports() {
     return {
-      code_begins: (at, size, kernel) => this.#begin(new Uint8Array(this.#library.memory.buffer, at, size).slice(), kernel),
+      code_begins: (at, size, kernel) => this.#begin(new Uint8Array(this.#library.memory.buffer, at >>> 0, size).slice(), kernel),
       code_leaves: (number) => this.#leave(number),
     };
   }
@@ -52,7 +52,7 @@ export class NativeCode {
   #begin(bytes, kernel) {
     if (!this.#alone) return 0;
     const number = ++this.#last;
-    this.#modules.set(number, { kernel, data: 0, index: -1 });
+    this.#modules.set(number, { kernel, data: 0, index: -1, starts: false });
     const made = this.#make(bytes, number).catch((error) => { this.error = error; }); // the kernel stays interpreted
     this.#waiting.add(made);
     made.finally(() => this.#waiting.delete(made));
@@ -60,31 +60,40 @@ export class NativeCode {
   }
 
   async #make(bytes, number) {
-    const { memory, __indirect_function_table: table, fma, hologram_allocate, hologram_code_arrives } = this.#library;
+    const { memory, __indirect_function_table: table, fma, hologram_code_arrives } = this.#library;
     const module = await WebAssembly.compile(bytes);
     const record = this.#modules.get(number);
     if (!record) return; // its kernel has gone
+    this.#stack ??= new WebAssembly.Global({ value: 'i32', mutable: true }, (this.#allocate(STACK_BYTES) + STACK_BYTES) & ~15);
     const size = dataBytes(module);
-    record.data = size ? hologram_allocate(size) : 0;
-    if (size && !record.data) return;
-    this.#stack ??= this.#makeStack();
+    if (size) record.data = this.#allocate(size);
     const env = { memory, __indirect_function_table: table, __stack_pointer: this.#stack, __memory_base: record.data, fma };
-    const instance = await WebAssembly.instantiate(module, { env });
+    record.starts = true;
+    const instance = await WebAssembly.instantiate(module, { env }).finally(() => {
+      record.starts = false;
+      if (!this.#modules.has(number)) this.#forget(record);
+    });
     if (!this.#modules.has(number)) return;
-    record.index = this.#free.length ? this.#free.pop() : table.grow(1);
-    table.set(record.index, instance.exports.hologram_kernel);
-    hologram_code_arrives(record.kernel, record.index);
+    const index = this.#free.length ? this.#free.pop() : table.grow(1);
+    table.set(index, instance.exports.hologram_kernel);
+    record.index = index;
+    hologram_code_arrives(record.kernel, index);
     this.arrived++;
   }
 
-  #makeStack() {
-    const bottom = this.#library.hologram_allocate(STACK_BYTES);
-    return new WebAssembly.Global({ value: 'i32', mutable: true }, (bottom + STACK_BYTES) & ~15);
+  #allocate(size) {
+    const at = this.#library.hologram_allocate(size);
+    if (!at) throw new Error(`out of memory: ${size} bytes for native code`);
+    return at;
   }
 
   #leave(number) {
-    const { data, index } = this.#modules.get(number);
+    const record = this.#modules.get(number);
     this.#modules.delete(number);
+    if (!record.starts) this.#forget(record); // else when that is over
+  }
+
+  #forget({ data, index }) {
     if (data) this.#library.hologram_free(data);
     if (index < 0) return;
     this.#library.__indirect_function_table.set(index, null);
