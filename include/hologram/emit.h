@@ -41,8 +41,8 @@ typedef struct hg_emit_options {
     uint32_t group[3]; /**< work-items of a work-group; 0, 0, 0: the program's block, else the usual
                           one */
     uint32_t kernel;   /**< with one_kernel: its number, from 0 */
-    bool one_kernel; /**< only the kernel of that number. A binary target of a program with several
-                        kernels needs it */
+    bool one_kernel; /**< only the kernel of that number; of target "kir" with a form. A module of a
+                        device holds one: "spirv" needs it for a program with several kernels */
     bool large;      /**< launches of 2^32 lanes and more */
     bool proven;     /**< bounds were checked before */
     bool whole_blocks; /**< no partial block at the end */

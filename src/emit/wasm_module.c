@@ -131,13 +131,13 @@ void w_branch(wasm_code *c, wasm_op op, uint32_t label) { w_number(c, op, c->dep
 
 static uint32_t new_local(wasm_code *c, wasm_type type) {
     byte(&c->locals, type);
-    return (uint32_t)c->locals.length - 1;
+    return c->locals.length ? (uint32_t)c->locals.length - 1 : 0;
 }
 
 uint32_t wasm_take(wasm_code *c, wasm_type type) {
     uint32_t local = UINT32_MAX;
     for (uint64_t i = c->spare.count; i-- > 0 && local == UINT32_MAX;)
-        if ((uint8_t)c->locals.data[c->spare.data[i]] == (uint8_t)type) {
+        if (c->locals.length && (uint8_t)c->locals.data[c->spare.data[i]] == (uint8_t)type) {
             local = c->spare.data[i];
             memmove(&c->spare.data[i], &c->spare.data[i + 1],
                     (size_t)(c->spare.count - i - 1) * sizeof *c->spare.data);
@@ -290,6 +290,7 @@ static void write_needs(wasm_module *m, hg_text *out) {
     byte(&content, 1);
     unsigned_leb(&content, info.length);
     hg_text_add(&content, info.data ? info.data : "", info.length);
+    content.failed = content.failed || info.failed;
     hg_text_free(&info);
     section(out, CUSTOM, &content);
 }

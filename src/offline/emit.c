@@ -269,6 +269,13 @@ static hg_status print_device_kernel(const emit_job *o, const hg_program *progra
     return status;
 }
 
+/* The number that was asked for is one of `count`. */
+static hg_status check_kernel(const emit_job *o, uint64_t count) {
+    if (o->kernel == HG_NONE || o->kernel < count) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%skernel %llu: the program has %llu kernels, from 0",
+                   o->dashes, (unsigned long long)o->kernel, (unsigned long long)count);
+}
+
 /* Each kernel on its own, one after another. */
 static hg_status print_kernels(const emit_job *o, const hg_program *program, const hg_plan *plan,
                                const emit_kernels *list, hg_text *out) {
@@ -279,10 +286,7 @@ static hg_status print_kernels(const emit_job *o, const hg_program *program, con
             HG_ERROR_INVALID_ARGUMENT,
             "the program has %llu kernels, a module holds one: choose it with %skernel 0 … %llu",
             (unsigned long long)list->count, o->dashes, (unsigned long long)list->count - 1);
-    if (o->kernel != HG_NONE && o->kernel >= list->count)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                       "%skernel %llu: the program has %llu kernels, from 0", o->dashes,
-                       (unsigned long long)o->kernel, (unsigned long long)list->count);
+    HG_TRY(check_kernel(o, list->count));
     tell_plan(plan, &about);
     for (uint64_t i = 0; i < list->count && status == HG_OK; i++) {
         if (o->kernel != HG_NONE && o->kernel != i) continue;
@@ -303,24 +307,28 @@ static hg_status print_device(const emit_job *o, const hg_program *program, cons
     return status;
 }
 
-/* ---- lanes: every kernel in one text ---- */
+/* ---- lanes: every kernel in one text, or one ---- */
 
 static hg_status print_lanes(const emit_job *o, hg_plan *plan, hg_text *text) {
-    uint32_t count = (uint32_t)plan->kernels.count;
+    HG_TRY(check_kernel(o, plan->kernels.count));
+    const bool one = o->kernel != HG_NONE;
+    const uint64_t first = one ? o->kernel : 0;
+    const uint32_t count = one ? 1 : (uint32_t)plan->kernels.count;
     hg_text about = {0};
     kir_module **low = hg_calloc(count + 1, sizeof *low);
     hg_status status = low ? HG_OK : hg_fail_memory();
     tell_plan(plan, &about);
     for (uint32_t i = 0; i < count && status == HG_OK; i++) {
         kir_compilation c = compilation(o);
-        status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, plan->kernels.data[i].module,
-                                  &low[i]);
+        status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW,
+                                  plan->kernels.data[first + i].module, &low[i]);
         if (status == HG_OK) tell_slots(low[i], low[i], &about);
     }
     emit_input in = {.kernels = (const kir_module *const *)low,
                      .count = count,
                      .caps = &o->caps.kir,
                      .about = about.data ? about.data : ""};
+    if (status == HG_OK && about.failed) status = hg_fail_memory();
     if (status == HG_OK) status = o->target->print(o->target, &in, text);
     for (uint32_t i = 0; i < count && low; i++) kir_module_destroy(low[i]);
     hg_free(low);
@@ -359,6 +367,11 @@ static hg_status lower(const hg_program *program, const emit_job *o, hg_text *te
     c.program = cfg;
     hg_status status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
     bool whole = o->target->form == EMIT_PROGRAM && !o->device_form; /* steps and all */
+    if (status == HG_OK && whole && o->kernel != HG_NONE)
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                         "%skernel with %starget %s: it shows the program as a whole; %sform shows "
+                         "its kernels",
+                         o->dashes, o->dashes, o->target->name, o->dashes);
     if (status == HG_OK && whole && module->has_step && o->caps.name)
         status = hg_fail(
             HG_ERROR_INVALID_ARGUMENT,

@@ -10,8 +10,20 @@
 static int architectures[NVRTC_ARCHITECTURES], architecture_count;
 static uint64_t texts;
 
+/* A target of texts, or the reason why there are none. */
+static bool has_texts(const char *target, char reason[256]) {
+    for (size_t i = 0; hg_emit_target_get(i); i++) {
+        const hg_emit_target *row = hg_emit_target_get(i);
+        if (strcmp(row->name, target) != 0) continue;
+        if (row->binary) snprintf(reason, 256, "--texts %s: it is no text", target);
+        return !row->binary;
+    }
+    snprintf(reason, 256, "--texts %s: there is no such target", target);
+    return false;
+}
+
 bool cts_compile_open(const cts *s, char reason[256]) {
-    if (s->texts) return true;
+    if (s->texts) return has_texts(s->target, reason);
     if (!nvrtc_open(reason)) return false;
     architecture_count = nvrtc_architectures(architectures);
     return architecture_count > 0;
@@ -34,8 +46,11 @@ static void compile_text(cts *s, const char *name, const char *text) {
     }
 }
 
-/* All kernels of a program are one text of this target. */
-static bool is_whole(const char *target) { return strcmp(target, "wat") == 0; }
+static const char *comment_of(const char *target) {
+    if (strcmp(target, "wat") == 0) return ";;";
+    const bool listing = strcmp(target, "vector") == 0 || strcmp(target, "spirv-asm") == 0;
+    return listing ? ";" : "//";
+}
 
 /* FOLDER/NUMBER.TARGET, whose first line names the case. */
 static void write_text(cts *s, const char *name, const char *text) {
@@ -43,8 +58,7 @@ static void write_text(cts *s, const char *name, const char *text) {
     char path[400];
     snprintf(path, sizeof path, "%s/%u.%s", s->texts, (unsigned)++number, s->target);
     FILE *file = fopen(path, "w");
-    const char *comment = is_whole(s->target) ? ";;" : "//";
-    bool ok = file && fprintf(file, "%s %s\n%s", comment, name, text) > 0;
+    bool ok = file && fprintf(file, "%s %s\n%s", comment_of(s->target), name, text) > 0;
     if (file && fclose(file) != 0) ok = false;
     if (ok)
         test_passed++;
@@ -59,17 +73,14 @@ void cts_compile(cts *s, const char *name, const hg_program *program) {
     hg_emit_options options = {
         .size = sizeof options, .proven = texts++ % 2 != 0, .one_kernel = true};
     char *text = NULL;
-    bool all = false;
     for (; hg_program_emit(program, s->target, &options, &text, NULL) == HG_OK; options.kernel++) {
         if (s->texts)
             write_text(s, name, text);
         else
             compile_text(s, name, text);
         hg_string_free(text);
-        all = is_whole(s->target);
-        if (all) break;
     }
-    if (!all && !strstr(hg_last_error_text(), "the program has"))
+    if (!strstr(hg_last_error_text(), "the program has"))
         cts_fail(s, NULL, name, hg_last_error_text());
     for (uint32_t i = 0; i < program->inst_count; i++)
         s->compiled[program->insts[i].op] |= UINT64_C(1) << program->insts[i].type;

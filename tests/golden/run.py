@@ -47,14 +47,15 @@ def targets():
         devices = row["caps"] if row["form"] == "device" else []
         for caps in devices or [None]:
             suffix = ("%s." % caps if len(devices) > 1 else "") + row["suffix"] + (".hex" if row["binary"] else "")
-            yield suffix, row["binary"], options + (["--caps", caps] if caps else [])
+            one = ["--kernel", "0"] if row["binary"] and row["form"] == "device" else [] # a module holds one
+            yield suffix, row["binary"], options + (["--caps", caps] if caps else []) + one
 
 
 def kernels():
     """(name, binary, options of hologram emit) of every text of the set."""
     for suffix, binary, options in targets():
         for program in PROGRAMS:
-            of_binary = ["--kernel", "0", "-o", "/dev/stdout"] if binary else []
+            of_binary = ["-o", "/dev/stdout"] if binary else []
             yield "%s.%s" % (program, suffix), binary, [*options, *of_binary, "examples/programs/%s.atlas" % program]
 
 

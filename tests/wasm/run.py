@@ -84,7 +84,10 @@ def main():
     failed, files = [], []
     with tempfile.TemporaryDirectory() as folder:
         part = [] if "--all" in sys.argv else ["--part", SLICE]
-        subprocess.run([os.path.join(BUILD, "tests/cts"), "--texts", "wat", folder, "--quick", *part], cwd=SOURCE, capture_output=True, timeout=1200)
+        made = subprocess.run([os.path.join(BUILD, "tests/cts"), "--texts", "wat", folder, "--quick", *part], cwd=SOURCE, capture_output=True, text=True,
+                              timeout=1200)
+        if made.returncode != 0:
+            failed.append("cts --texts wat: " + made.stderr[:400] + made.stdout[-200:])
         for text in sorted(glob.glob(os.path.join(folder, "*.wat"))):
             made, said = assemble(text)
             if said:

@@ -91,6 +91,8 @@ static void test_options(const hg_program *p, const hg_program *sum) {
     check_changes(p, "spirv-asm", &o, "PhysicalStorageBuffer64", false);
     o = (hg_emit_options){.size = sizeof o, .one_kernel = true, .kernel = 1};
     check_changes(sum, "opencl", &o, "__kernel void p_0", false);
+    check_changes(sum, "c", &o, "void p_0(", false); /* of lanes too */
+    check_changes(sum, "wat", &o, "\"p_0\"", false);
     char *one = emitted(sum, "spirv", &o);
     hg_string_free(one);
 }
@@ -129,6 +131,10 @@ static void test_mistakes(const hg_program *p, const hg_program *sum) {
     o = (hg_emit_options){.size = sizeof o, .one_kernel = true, .kernel = 3};
     CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
                 "kernel 3: the program has 1 kernels, from 0");
+    CHECK_FAILS(hg_program_emit(sum, "wasm", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "kernel 3: the program has 2 kernels, from 0");
+    CHECK_FAILS(hg_program_emit(sum, "kir", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "kernel with target kir: it shows the program as a whole; form shows its kernels");
     CHECK_FAILS(
         hg_program_emit(sum, "spirv", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
         "the program has 3 kernels, a module holds one: choose it with kernel 0 \xE2\x80\xA6 2");
@@ -142,8 +148,38 @@ static void test_mistakes(const hg_program *p, const hg_program *sum) {
 /* Allocations fail from the n-th on, for each n. */
 static failing_allocator memory;
 
+/* What a module says that it needs is as many bytes as its data has. */
+static void check_needs(const char *wat) {
+    const char *says = strstr(wat, "at __memory_base: "), *data = strstr(wat, "(data ");
+    unsigned long needs = 0, bytes = 0;
+    if (says) needs = strtoul(says + strlen("at __memory_base: "), NULL, 10);
+    for (const char *at = data; at && *at; at++) bytes += *at == '\\';
+    CHECK_U64(needs, bytes);
+}
+
+/* A single allocation fails: nothing comes out, or what is complete. */
+static void test_little_memory(const hg_program *p) {
+    hg_status status = HG_ERROR_OUT_OF_MEMORY;
+    memory.only_once = true;
+    bool reached = true;
+    for (uint64_t n = 0; reached; n++) {
+        char *out = NULL;
+        allow_allocations(&memory, n);
+        status = hg_program_emit(p, "wat", NULL, &out, NULL);
+        reached = memory.allocations > n;
+        if (status == HG_OK)
+            check_needs(out);
+        else
+            CHECK_STATUS(status, HG_ERROR_OUT_OF_MEMORY);
+        hg_string_free(out);
+    }
+    CHECK_OK(status);
+    memory.only_once = false;
+    allow_allocations(&memory, UINT64_MAX);
+}
+
 static void test_no_memory(void) {
-    static const char *const targets[] = {"kir", "c", "opencl", "spirv-asm"};
+    static const char *const targets[] = {"kir", "c", "opencl", "spirv-asm", "wat"};
     const hg_allocator failing = {sizeof failing, &memory, failing_reallocate, failing_release};
     CHECK_OK(hg_set_allocator(&failing));
     allow_allocations(&memory, UINT64_MAX);
@@ -162,6 +198,7 @@ static void test_no_memory(void) {
         }
         CHECK_OK(status);
     }
+    test_little_memory(p);
     hg_program_release(p);
     CHECK_OK(hg_set_allocator(NULL));
 }
