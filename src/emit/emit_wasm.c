@@ -644,6 +644,22 @@ static bool has_fma(const vec_kernel *k) {
     return false;
 }
 
+/* So far the module has no function that is too large for hosts. */
+static hg_status check_limits(const wasm_module *m, const char *name) {
+    if (m->locals > WASM_MOST_LOCALS)
+        return hg_fail(
+            HG_ERROR_ISA,
+            "no WebAssembly for '%s': a function of it takes %llu locals, at most %d are "
+            "compiled",
+            name, (unsigned long long)m->locals, (int)WASM_MOST_LOCALS);
+    if (m->bytes > WASM_MOST_BYTES)
+        return hg_fail(HG_ERROR_ISA,
+                       "no WebAssembly for '%s': a function of it takes %llu bytes, at most %d are "
+                       "compiled",
+                       name, (unsigned long long)m->bytes, (int)WASM_MOST_BYTES);
+    return HG_OK;
+}
+
 hg_status emit_wasm(vec_kernel *const *kernels, uint32_t count, const char *const *names,
                     const char *about, hg_text *out) {
     wa_module module = {0};
@@ -667,6 +683,8 @@ hg_status emit_wasm(vec_kernel *const *kernels, uint32_t count, const char *cons
         if (p.unsupported)
             status = hg_fail(HG_ERROR_ISA, "no WebAssembly for '%s': %s", kernels[i]->module->name,
                              p.unsupported);
+        else
+            status = check_limits(&module.m, kernels[i]->module->name);
         free_tables(&p);
         hg_free(p.memory.frames);
         hg_free(p.memory.tables);

@@ -246,6 +246,8 @@ void wasm_define(wasm_module *m, uint32_t number, wasm_code *c) {
     hg_text_add(&body, c->bytes.data ? c->bytes.data : "", c->bytes.length);
     byte(&body, OPS[W_END].code);
     m->failed = m->failed || body.failed || c->bytes.failed || c->locals.failed;
+    if (m->locals < count) m->locals = count;
+    if (m->bytes < body.length) m->bytes = body.length;
     if (!m->failed) {
         m->functions.data[number].body = body;
         body = (hg_text){0};

@@ -69,9 +69,15 @@ typedef struct wasm_module {
     hg_text types;                 /* signatures, one behind the other */
     uint32_t type_count, imported; /* functions that are imported come first */
     HG_VEC(wasm_function) functions;
-    hg_text data; /* at __memory_base */
+    hg_text data;    /* at __memory_base */
+    uint64_t locals; /* of the function that has most */
+    uint64_t bytes;  /* of the code of the longest */
     bool failed;
 } wasm_module;
+
+/* What hosts compile at most of a function (WebAssembly JavaScript Interface,
+ * "Implementation-defined Limits"). */
+enum { WASM_MOST_LOCALS = 50000, WASM_MOST_BYTES = 7654321 };
 
 enum { WASM_STACK_POINTER, WASM_MEMORY_BASE };
 

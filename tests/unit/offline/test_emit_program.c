@@ -1,5 +1,6 @@
 /* hg_program_emit: every target there is, options, mistakes, memory that runs out. What the texts
  * say: tests/golden, tests/unit/emit. */
+#include "base/base.h"
 #include "support/failing_allocator.h"
 #include "support/runtime_support.h"
 #include <hologram/emit.h>
@@ -203,6 +204,22 @@ static void test_no_memory(void) {
     CHECK_OK(hg_set_allocator(NULL));
 }
 
+/* More locals than hosts compile: said, not written. */
+static void test_large(void) {
+    enum { LINES = 7000 };
+    char *out = NULL;
+    hg_text text = {0};
+    hg_text_addf(&text, ".atlas 1\n.program large\n.param x buffer f64 inout [n]\n.param n u64\n"
+                        ".lanes n\n    let v = x[global]\n");
+    for (int i = 0; i < LINES; i++) hg_text_addf(&text, "    v = v * v + %d.0\n", i);
+    hg_text_addf(&text, "    x[global] = v\n");
+    hg_program *p = assemble(text.data);
+    CHECK_STATUS(hg_program_emit(p, "wasm", NULL, &out, NULL), HG_ERROR_ISA);
+    CHECK(!out && strstr(hg_last_error()->message, " locals, at most 50000 are compiled"));
+    hg_program_release(p);
+    hg_text_free(&text);
+}
+
 /* A scaled index is clamped so that its product is exact; where the launch was checked it is not.
  */
 static void test_clamp(void) {
@@ -241,6 +258,7 @@ int main(void) {
     test_targets(p);
     test_options(p, sum);
     test_mistakes(p, sum);
+    test_large();
     test_clamp();
     test_folded_zeros();
     hg_program_release(p);
