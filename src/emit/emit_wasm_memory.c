@@ -524,12 +524,21 @@ static void piece(wa_printer *p, const vec_value *first, const vec_stretch *s, u
     wasm_release(p->c, mark);
 }
 
+/* An instruction's offset has 32 bits. */
+static bool reaches_far(const vec_stretch *s) {
+    const uint64_t most = INT32_MAX / VEC_MOST_STRETCH;
+    bool far = s->by_round > most || s->by_piece > most;
+    for (uint32_t i = 0; i < s->count; i++) far = far || s->rows[i] > most;
+    return far;
+}
+
 /* False: its vectors are not those of WebAssembly. */
 static bool stretch(wa_printer *p, const vec_value *v) {
     const vec_value *member = v;
     vec_stretch s;
     vec_plan_stretch(p->k, v, WA_BYTES, &s);
-    if (s.length != wa_part_lanes(p, v->u.mem.bytes) || s.length * v->u.mem.bytes != WA_BYTES)
+    if (s.length != wa_part_lanes(p, v->u.mem.bytes) || s.length * v->u.mem.bytes != WA_BYTES ||
+        reaches_far(&s))
         return false;
     for (uint32_t i = 0; v->op == VEC_LOAD && i < v->u.mem.may.stretch; i++) {
         wa_new(p, member);

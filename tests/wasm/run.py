@@ -20,6 +20,10 @@ SOURCE = os.environ.get("HG_SOURCE_DIR", os.path.dirname(os.path.dirname(HERE)))
 BUILD = os.environ.get("HG_BUILD_DIR", os.path.join(SOURCE, "build/release"))
 SLICE = "7/200"
 EXAMPLES = ["axpy", "block_reverse", "collatz", "scan", "sha256"]
+# Elements side by side of lanes that are farther from each other than an instruction's offset reaches.
+FAR = ".atlas 1\n.program far\n.param x buffer f32 in [n]\n.param y buffer f32 out [m]\n.param n u64\n.param m u64\n.lanes m\n    .reg at u64\n" \
+    "    let stride u64 = 800000000\n    mul.u64 at, global, stride\n" + "".join("    .reg v%d f32\n" % i for i in range(8)) + \
+    "".join("    ldg.f32 v%d, [x + at + %d]\n" % (i, 4 * i) for i in range(8)) + "    y[global] = %s\n" % " + ".join("v%d" % i for i in range(8))
 # One that must be refused, or this test sees nothing: i32.add of an i64.
 WRONG = bytes([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 127, 3, 2, 1, 0, 10, 9, 1, 7, 0, 65, 1, 66, 1, 106, 11])
 VALIDATE = """
@@ -94,8 +98,11 @@ def main():
                 failed.append(said)
             else:
                 files.append(made)
-        for name in EXAMPLES:
-            program = "examples/programs/%s.atlas" % name
+        far = os.path.join(folder, "far.atlas")
+        with open(far, "w", encoding="utf-8") as file:
+            file.write(FAR)
+        for program in ["examples/programs/%s.atlas" % name for name in EXAMPLES] + [far]:
+            name = os.path.basename(program)
             text = os.path.join(folder, name + ".wat")
             with open(text, "wb") as file:
                 file.write(emit("wat", program))
