@@ -684,11 +684,16 @@ static hg_status program_grid(const hg_binding *binding, hg_resolved *r) {
     return HG_OK;
 }
 
-/* What operations of the block need counts as shared memory. */
+/* What operations of the block need counts as shared memory; so do bytes that put the next block's,
+ * where these lie side by side, at an address that atomics may have. */
 static hg_status add_scratch(const hg_executable *e, hg_resolved *r) {
-    if (!e->block_bytes) return HG_OK;
     uint64_t own = r->shared_bytes, start = (own + 15) & ~UINT64_C(15),
              lanes = block_lanes(r->block);
+    if (!e->block_bytes) {
+        if (e->plan->keeps_shared) r->shared_bytes = start;
+        r->shared_scratch = r->shared_bytes - own;
+        return HG_OK;
+    }
     uint64_t need = KIR_BLOCK_HEAD + ((lanes * e->block_bytes + 15) & ~UINT64_C(15));
     r->shared_bytes = start + need;
     r->shared_scratch = r->shared_bytes - own;

@@ -272,6 +272,21 @@ await check('threads that cannot be', async () => {
   many.close();
 });
 
+await check('atomics on shared memory that lives across steps: every block begins where they may', async () => {
+  const steps = await load();
+  const backend = await steps.open('wasm', { jit: 'on' });
+  const text = '.atlas 1\n.program kept\n.param x buffer u64 inout [n]\n.param y buffer i32 inout [n]\n.param n u64\n.shared 12\n.block 4\n' +
+    '.lanes n\n    let one u64 = 1\n    .reg old u64\n    .reg sum i32\n    atom.add.u64 old, [shared + 0], one\n' +
+    '    parallel_reduce.i32 sum, y, sum, n\n    lds.u64 old, [shared + 0]\n    x[global] = old + x[global]\n';
+  for (let i = 0; i < 2; i++) { // by the interpreter, and compiled, where atomics trap at other addresses
+    const { x } = await steps.run(text, { x: new BigUint64Array(12), y: new Int32Array(12) }, { backend });
+    expect(x.every((one) => one === 4n), `got ${x}`);
+    await steps.native.settled();
+  }
+  expect(steps.native.arrived, `${steps.native.error}`);
+  steps.close();
+});
+
 await check('memory beyond 2 GiB', async () => {
   if (process.env.HG_SLICE !== 'long') return; // it takes 4 GiB of the machine's
   const big = await load();
