@@ -52,7 +52,8 @@ def build(native, folder):
     interface = os.path.join(folder, "interface.json")
     replace(interface, output(sys.executable, "-B", os.path.join(ROOT, "tools", "interface")))
     replace(os.path.join(folder, "interface.js"), output(sys.executable, "-B", os.path.join(HERE, "generate.py"), "js", interface))
-    run("cmake", "-G", "Ninja", "-S", os.path.join(HERE, "wasm"), "-B", folder,
+    run("cmake", "--fresh", "-G", "Ninja", # flags of the toolchain are kept from its first run otherwise
+        "-S", os.path.join(HERE, "wasm"), "-B", folder,
         "-DCMAKE_TOOLCHAIN_FILE=" + os.path.join(ROOT, "cmake", "toolchains", "wasm32.cmake"),
         "-DHG_TILES_DIR=" + os.path.join(native, "tiles"), "-DHG_INTERFACE=" + interface,
         *(f"-DCMAKE_C_COMPILER_LAUNCHER={name}" for name in [os.environ.get("CMAKE_C_COMPILER_LAUNCHER")] if name))

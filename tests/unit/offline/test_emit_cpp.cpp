@@ -20,8 +20,9 @@ int main() {
     for (size_t i = 0; const hg_emit_target *target = hg_emit_target_get(i); i++) {
         char *out = nullptr;
         size_t length = 0;
-        const bool device = std::strcmp(target->name, "c") != 0 &&
-                            std::strcmp(target->name, "vector") != 0;
+        bool device = true;
+        for (const char *lanes : {"c", "vector", "wasm", "wat"})
+            device = device && std::strcmp(target->name, lanes) != 0;
         const hg_status status = hg_program_emit(program, target->name, device ? &options : nullptr,
                                                  &out, &length);
         if (status == HG_ERROR_BACKEND_UNAVAILABLE && std::strcmp(target->name, "ptx") == 0) {
