@@ -238,8 +238,21 @@ static hg_status find_type(inference *f) {
     return HG_OK;
 }
 
+/* Of quantized_gemm flags tell what its row does not: of b and b_zeros, and of c. */
+static hg_type quantized_type(const inference *f, uint32_t operand) {
+    const char *name = f->row->operands[operand].name;
+    bool weights = strncmp(name, "b", 1) == 0;
+    const char *flag = weights ? "b_unsigned" : "sums";
+    if (!is_true(f->r, operand_of(f->row, flag, strlen(flag))))
+        return weights ? HG_TYPE_I8 : (hg_type)f->r->type;
+    return weights ? HG_TYPE_U8 : HG_TYPE_I32;
+}
+
 static hg_type type_of(const inference *f, uint32_t operand) {
-    return hg_element_type(f->r->type, HG_TYPE_COUNT, &f->row->operands[operand]);
+    const hg_operand_info *info = &f->row->operands[operand];
+    return f->r->op == HG_OP_QUANTIZED_GEMM && info->rule == HG_R_NONE
+               ? quantized_type(f, operand)
+               : hg_element_type(f->r->type, HG_TYPE_COUNT, info);
 }
 
 static hg_status check_type(const inference *f, uint32_t operand, const graph_value *v) {

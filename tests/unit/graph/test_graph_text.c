@@ -293,6 +293,13 @@ static const mistake CALLS[] = {
      "conv2d: kernel is f32 [1, 2, 8, 8], extent 2 of it should be 1"},
     {M "y = batched_gemm a=a, b=b, c=h\n", 5, 1, "G01",
      "batched_gemm of f32: c is f16, f32 expected"},
+    {G
+     ".input x u8 [4, 4]\ny i8 [4, 4] = quantized_gemm a=x, b=x, a_scale=1, b_scale=1, c_scale=1\n",
+     3, 1, "G01", "quantized_gemm of u8: b is u8, i8 expected"},
+    {G
+     ".input x u8 [4, 4]\ny u8 [4, 4] = quantized_gemm a=x, b=x, a_scale=1, b_scale=1, c_scale=1, "
+     "b_unsigned=true, sums=true\n",
+     3, 1, "G01", "quantized_gemm of u8: c is u8, i32 expected"},
     {M "y, z, v = sort input=a\n", 5, 1, "G01", "sort makes 2 values, 3 names in front of it"},
     {M "y, z = gemm a=a, b=b\n", 5, 1, "G01", "gemm makes 1 value, 2 names in front of it"},
     {G ".extent n\n.input a f32 [n, 3]\n.input b f32 [4, n]\ny = gemm a=a, b=b\n", 5, 1, "G01",
