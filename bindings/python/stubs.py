@@ -29,7 +29,7 @@ PARAMETERS = {
     "descending": "bool", "stable": "bool", "largest": "bool", "side": "str", "sorter": "Array | None", "invert": "bool", "shift": "int | tuple[int, ...]",
     "repeats": "int | Sequence[int] | Array", "repetitions": "int | Sequence[int]", "pad_width": "Sequence[Any]", "constant_value": "complex", "correction": "float",
     "include_initial": "bool", "prepend": "Array | None", "append": "Array | None", "offset": "int", "ord": "Any", "path": "str | os.PathLike[str]", "name": "str | None",
-    "array": "Any", "text": "str", "data": "bytes", "eps": "float", "causal": "bool", "scale": "float", "stride": "Any", "padding": "Any", "dilation": "Any", "groups": "int",
+    "array": "Any", "text": "str", "data": "bytes", "eps": "float", "causal": "bool", "scale": "float", "stride": "Any", "padding": "Any", "output_padding": "Any", "dilation": "Any", "groups": "int", "counted": "bool",
     "window": "Any", "picture": "Any", "executor": "DeviceLike", "indexing": "str", "out": "Array | None", "min": "_Operand | None", "max": "_Operand | None", "from_": "Any", "to": "DTypeLike",
     "type": "Any", "kind": "Any", "n_rows": "int", "n_cols": "int | None", "source": "Any", "destination": "Any", "indices_or_sections": "int | Sequence[int]",
     "rtol": "Any", "mode": "str", "full_matrices": "bool", "upper": "bool", "bytes": "int", "count": "int", "size": "int", "program": "Any", "timeout": "float | None",

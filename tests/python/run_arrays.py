@@ -209,6 +209,37 @@ def transforms():
     check(np.allclose(hg.fft.rfftfreq(7, d=0.5), np.fft.rfftfreq(7, 0.5)), "rfftfreq")
 
 
+def windows():
+    """Convolutions, their transposes and pools of one to three axes, of whole numbers, so that all sums are exact."""
+    rng = np.random.default_rng(5)
+    for axes in (1, 2, 3):
+        window, stride, dilation, every = (3, 2, 2)[:axes], (2, 3, 1)[:axes], (1, 2, 1)[:axes], range(axes)
+        x, kernel, bias = (rng.integers(-9, 9, shape).astype("f4") for shape in ((2, 4) + (7,) * axes, (6, 2) + window, (6,)))
+        reach = [(window[i] - 1) * dilation[i] + 1 for i in every]
+        outs = [(9 - reach[i]) // stride[i] + 1 for i in every]
+        around, back = np.pad(x, [(0, 0)] * 2 + [(1, 1)] * axes), np.zeros((2, 4) + (9,) * axes, "f4")
+        want = np.zeros((2, 6, *outs), "f4") + bias.reshape(6, *[1] * axes)
+        given = rng.integers(-9, 9, want.shape).astype("f4")
+        for at in np.ndindex(*window):
+            places = tuple(slice(at[i] * dilation[i], at[i] * dilation[i] + (outs[i] - 1) * stride[i] + 1, stride[i]) for i in every)
+            for a, b in ((slice(0, 2), slice(0, 3)), (slice(2, 4), slice(3, 6))):
+                want[:, b] += np.einsum("bc...,oc->bo...", around[(slice(None), a, *places)], kernel[(b, slice(None), *at)])
+                back[(slice(None), a, *places)] += np.einsum("bo...,oc->bc...", given[:, b], kernel[(b, slice(None), *at)])
+        options = {"stride": stride, "padding": 1, "dilation": dilation, "groups": 2}
+        same(getattr(hg, f"conv{axes}d")(hg.asarray(x), hg.asarray(kernel), hg.asarray(bias), **options), want, f"conv{axes}d")
+        more = [(9 - reach[i]) % stride[i] for i in every]
+        same(hg.conv_transpose(hg.asarray(given), hg.asarray(kernel), output_padding=more, **options), back[(..., *(slice(1, 8),) * axes)], f"conv_transpose of {axes} axes")
+        parts = np.lib.stride_tricks.sliding_window_view(np.pad(x, [(0, 0)] * 2 + [(1, 1)] * axes, constant_values=-np.inf), reach, tuple(range(2, 2 + axes)))
+        parts = parts[(..., *(slice(None, None, s) for s in stride), *(slice(None, None, d) for d in dilation))]
+        same(hg.max_pool(hg.asarray(x), window, stride=stride, padding=1, dilation=dilation), parts.max(tuple(range(-axes, 0))), f"max_pool of {axes} axes")
+        parts = np.lib.stride_tricks.sliding_window_view(np.pad(x, [(0, 0)] * 2 + [(1, 1)] * axes, constant_values=np.nan), window, tuple(range(2, 2 + axes)))
+        parts, inner = parts[(..., *(slice(None, None, w) for w in window), *(slice(None),) * axes)], tuple(range(-axes, 0))
+        same(hg.avg_pool(hg.asarray(x), window, padding=1), np.nansum(parts, inner) / np.isfinite(parts).sum(inner, dtype="f4"), f"avg_pool of {axes} axes")
+        same(hg.avg_pool(hg.asarray(x), window, padding=1, counted=True), np.nansum(parts, inner) / np.float32(np.prod(window)), f"avg_pool of {axes} axes, all places")
+    refused(lambda: hg.conv_transpose(hg.ones((1, 1, 2)), hg.ones((1, 1, 2)), padding=2), ValueError, ("padding",), "conv_transpose of nothing")
+    refused(lambda: hg.max_pool(hg.ones((1, 1, 4, 4)), (1, 2, 3)), ValueError, ("2 expected",), "a window of three axes for two")
+
+
 def memory():
     a = np.arange(6.0).reshape(2, 3)
     x = hg.asarray(a)
@@ -439,6 +470,7 @@ def main():
     scopes(rng, 4)
     numbers()
     transforms()
+    windows()
     memory()
     errors()
     hostile()

@@ -683,24 +683,66 @@ def attention(query, key, value, mask=None, /, *, causal=False, scale=0.0):
     return _op["attention"](*[one for one in (query, key, value, mask) if one is not None], flag=causal, numbers=(scale,))
 
 
-def _pair(value):
-    return tuple(value) if hasattr(value, "__len__") else (value, value)
+def _each(value, count):
+    each = tuple(value) if hasattr(value, "__len__") else (value,) * count
+    if len(each) != count:
+        raise ValueError(f"{each}: {count} expected, one for each axis")
+    return each
+
+
+def _convolved(name, axes, x, kernel, bias, stride, padding, dilation, groups, more=()):
+    return _op[name](*[one for one in (x, kernel, bias) if one is not None],
+                     sizes=(*_each(stride, axes), *_each(padding, axes), *_each(dilation, axes), groups, *more))
+
+
+def conv1d(x, kernel, bias=None, /, *, stride=1, padding=0, dilation=1, groups=1):
+    """Rows [batch, channels, w] correlated with a kernel [out, channels / groups, w]."""
+    return _convolved("conv1d", 1, x, kernel, bias, stride, padding, dilation, groups)
 
 
 def conv2d(x, kernel, bias=None, /, *, stride=1, padding=0, dilation=1, groups=1):
     """Images [batch, channels, h, w] correlated with a kernel [out, channels / groups, h, w]."""
-    return _op["conv2d"](*[one for one in (x, kernel, bias) if one is not None],
-                         sizes=(*_pair(stride), *_pair(padding), *_pair(dilation), groups))
+    return _convolved("conv2d", 2, x, kernel, bias, stride, padding, dilation, groups)
+
+
+def conv3d(x, kernel, bias=None, /, *, stride=1, padding=0, dilation=1, groups=1):
+    """Volumes [batch, channels, d, h, w] correlated with a kernel [out, channels / groups, d, h, w]."""
+    return _convolved("conv3d", 3, x, kernel, bias, stride, padding, dilation, groups)
+
+
+def conv_transpose(x, kernel, bias=None, /, *, stride=1, padding=0, output_padding=0, dilation=1, groups=1):
+    """The transpose of conv1d to conv3d: what [batch, channels, size...] adds by a kernel [channels, out / groups, window...]."""
+    axes = x.ndim - 2
+    given = zip(x.shape[2:], kernel.shape[2:], *(_each(one, axes) for one in (stride, padding, output_padding, dilation)))
+    more = [(size - 1) * s + (window - 1) * d + 1 - 2 * p + behind for size, window, s, p, behind, d in given]
+    if builtins.any(one < 1 for one in more):
+        raise ValueError(f"conv_transpose: the padding leaves a result of {more}")
+    return _convolved("conv_transpose", axes, x, kernel, bias, stride, padding, dilation, groups, more)
+
+
+def _pooled(name, axes, x, window, stride, padding, more=(), **options):
+    return _op[name](x, sizes=(*_each(window, axes), *_each(window if stride is None else stride, axes), *_each(padding, axes), *more), **options)
+
+
+def max_pool(x, /, window, *, stride=None, padding=0, dilation=1):
+    """The largest of each window of [batch, channels, size...]."""
+    axes = x.ndim - 2
+    return _pooled("max_pool", axes, x, window, stride, padding, (*_each(padding, axes), *_each(dilation, axes)))
+
+
+def avg_pool(x, /, window, *, stride=None, padding=0, counted=False):
+    """The mean of each window of [batch, channels, size...]; counted: places of the padding count as zeros."""
+    return _pooled("avg_pool", x.ndim - 2, x, window, stride, padding, flag=counted)
 
 
 def max_pool2d(x, /, window, *, stride=None, padding=0):
     """The largest of each window of the last two axes."""
-    return _op["max_pool2d"](x, sizes=(*_pair(window), *_pair(window if stride is None else stride), *_pair(padding)))
+    return _pooled("max_pool2d", 2, x, window, stride, padding)
 
 
 def avg_pool2d(x, /, window, *, stride=None, padding=0):
     """The mean of each window of the last two axes."""
-    return _op["avg_pool2d"](x, sizes=(*_pair(window), *_pair(window if stride is None else stride), *_pair(padding)))
+    return _pooled("avg_pool2d", 2, x, window, stride, padding)
 
 
 def embedding(table, indices, /):
