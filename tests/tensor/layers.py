@@ -75,7 +75,7 @@ class Pool(Operation):
     """The largest of each window, exactly, or its mean. Bound: a sum of so many elements, and a quotient."""
 
     required = ("output", "input", "planes", "size", "window")
-    optional = {"stride": (), "padding": (), "padding_end": (), "dilation": (), "counted": False}
+    optional = {"stride": (), "padding": (), "padding_end": (), "dilation": (), "out": (), "counted": False}
     out, arrays_of = ("output",), ("output", "input")
 
     def arrays(self, p, o):
@@ -83,7 +83,7 @@ class Pool(Operation):
         self.stride, self.before, self.dilation = (o[name] or other for name, other in (("stride", ones), ("padding", (0,) * len(ones)), ("dilation", ones)))
         self.after = o["padding_end"] or self.before
         rest = [n + a + b - (w - 1) * d - 1 for n, a, b, w, d in zip(o["size"], self.before, self.after, o["window"], self.dilation)]
-        self.outs = [max(r // max(s, 1) + 1, 0) for r, s in zip(rest, self.stride)]
+        self.outs = o["out"] or [max(r // max(s, 1) + 1, 0) for r, s in zip(rest, self.stride)]
         self.x = p.numbers((few(p, o["planes"], *o["size"]),) if p.refused is not None else (o["planes"], *o["size"]))
         return {"output": stored(np.zeros(few(p, o["planes"], *self.outs)), p.type), "input": stored(self.x, p.type).reshape(-1)}
 

@@ -6,15 +6,36 @@ static void windows_of(const plan_call *call, plan_window w[PLAN_AXES]) {
     for (uint32_t i = 0; i < PLAN_AXES; i++) w[i].out = plan_axis_number(call, "out", i, w[i].out);
 }
 
+/* A lane looks at each place of its window, those of the padding too, and counts in 32 bits. */
+static void check_places(const plan_call *call, plan_problem *problem) {
+    enum { MOST = UINT32_MAX >> 1 };
+    uint32_t window = plan_operand_named(call, "window");
+    plan_window w[PLAN_AXES];
+    uint64_t places = 1;
+    plan_named_windows(call, w);
+    for (uint32_t i = 0; i < PLAN_AXES; i++) {
+        places = plan_times(places, w[i].window);
+        if (plan_reach(&w[i]) > MOST)
+            plan_refuse(call, problem, KIR_FAULT_DOMAIN, window,
+                        "covers %llu of an axis, at most 2^31 - 1 expected",
+                        (unsigned long long)plan_reach(&w[i]));
+    }
+    if (places > MOST)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, window,
+                    "has %llu places, at most 2^31 - 1 expected", (unsigned long long)places);
+}
+
 /* Windows that are told may end behind the padding, but begin in front of its end. */
 static void check(const plan_call *call, plan_problem *problem) {
     plan_window w[PLAN_AXES];
     if (!plan_is_given(call, plan_operand_named(call, "out"))) {
         plan_check_windows(call, problem);
+        if (!problem->found) check_places(call, problem);
         return;
     }
     if (!plan_check_axes(call, problem) || !plan_check_axis_numbers(call, problem, "out", 0))
         return;
+    check_places(call, problem);
     windows_of(call, w);
     for (uint32_t i = 0; i < PLAN_AXES; i++)
         if (w[i].out && plan_times(w[i].out - 1, w[i].stride) >= plan_padded(&w[i]))
