@@ -26,6 +26,7 @@ ROWS = [
     ("conv2d.f32 bias=true activation=relu", "batch in_channels out_channels height width kernel_h kernel_w stride padding groups",
      ["2 4 9 10 11 3 3 1,1 1,1 1", "1 3 5 7 9 1 1 1,1 0,0 1", "2 6 3 8 8 2 5 3,2 1,2 3", "!1 2 2 4 4 5 5 1,1 0,0 1", "2 5 33 16 16 1 1 1,1 0,0 1", "!1 1 1 1 1 1 1 1,1 0,0 0"]),
     ("max_pool.f32", "planes size window stride padding", ["3 9,8 3,2 2,1 1,0", "2 4,70 2,3 1,1 0,1", "0 4,4 2,2 2,2 0,0", "!1 2,2 3,1 1,1 0,0"]),
+    ("avg_pool.f32 stride=5000,", "planes size window", ["2 7, 3,", "1 150000, 5,", "!1 4, 5,"]),
     ("quantized_gemm.i8 a_scale=0.02 b_scale=0.03 c_scale=0.5 a_zero=5 b_zero=3 c_zero=7", "m n k", ["9 33 70", "1 1 1", "3 5 0", "0 5 3", "17 65 300"]),
     ("tensor_contract.f32 contract_dims=0,1", "shape_a shape_b", ["7,5 9,7", "1,1 1,1", "7,0 3,7", "!7,5 9,8", "40,33 35,40"]),
     ("sparse_gemm.f32 part=0.3", "m n k", ["7 33 40", "0 5 5", "1 1 1", "3 300 17", "5 0 4", "600 3 9"]),

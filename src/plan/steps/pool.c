@@ -74,9 +74,10 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_window w[PLAN_AXES];
     windows_of(call, w);
     uint64_t count = outputs(call, w), row = w[PLAN_AXES - 1].out, values[VALUES];
-    bool largest = call->op == HG_OP_MAX_POOL, flat = row < SHORT,
+    bool largest = call->op == HG_OP_MAX_POOL, flat = x->open || row < SHORT,
          places = largest && plan_array_of(call, plan_operand_named(call, "places")),
-         dilated = w[0].dilation != 1 || w[1].dilation != 1 || w[2].dilation != 1,
+         dilated = x->open ? plan_is_given(call, plan_operand_named(call, "dilation"))
+                           : w[0].dilation != 1 || w[1].dilation != 1 || w[2].dilation != 1,
          counted = !largest && plan_named(call, "counted");
     plan_part parts[3] = {plan_part_named(call, "input"), plan_part_named(call, "output")};
     if (places) parts[2] = plan_part_named(call, "places");
