@@ -168,7 +168,7 @@ static const struct {
                               "r14], r13\n    bscan.add.u32 r14, r12, exclusive=true\n"
                               "    lds.u32 r16, [shared + 4]\n    add.u32 r10, r13, r14\n    "
                               "add.u32 r10, r10, r15\n    add.u32 r10, r10, r16\n" FINISH},
-    {"a step between shared memory",
+    {"kept behind a step",
      START "    sts.u32 [shared + r14], r10\n    parallel_reduce.u32 r15, r2, sum, 20\n"
            "    mov_imm.u32 r16, 188\n    sub.u32 r16, r16, r14\n    lds.u32 r17, [shared + r16]\n"
            "    add.u32 r10, r15, r17\n" FINISH},
