@@ -192,7 +192,10 @@ hg_status graph_pass_views(hg_graph *g) {
         if (c->program) continue;
         const char *p = graph_shape_pattern((hg_op)c->op);
         graph_shape s;
-        while (graph_shape_next(hg_op_get((hg_op)c->op), &p, &s)) HG_TRY(fold_operand(g, i, &s));
+        while (graph_shape_next(hg_op_get((hg_op)c->op), &p, &s)) {
+            graph_shape_settle(&s, false, graph_operand_of(g, &g->calls.data[i], s.maybe));
+            HG_TRY(fold_operand(g, i, &s));
+        }
         HG_TRY(fold_strides(g, i));
     }
     return HG_OK;

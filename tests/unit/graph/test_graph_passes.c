@@ -166,6 +166,13 @@ static const pass_case CASES[] = {
      ".input a f32 [4, 3]\n.view at = a strides (1, 3) f32 [3, 4]\n.view v3 = a f32 [4, "
      "3]\n"
      "y f32 [4, 4] = gemm.f32 a=a, b=v3, m=4, n=4, k=3, trans_b=true\n.output y\n"},
+    {"views",
+     ".input a i8 [2, 3]\n.input b i8 [5, 3]\n.view bt = b permuted (1, 0)\n"
+     "y = quantized_gemm a=a, b=bt, a_scale=1.0, b_scale=1.0, c_scale=1.0\n.output y\n",
+     ".input a i8 [2, 3]\n.input b i8 [5, 3]\n.view bt = b strides (1, 3) i8 [3, 5]\n.view v4 = b "
+     "i8 [5, 3]\n"
+     "y i8 [2, 5] = quantized_gemm.i8 a=a, b=v4, a_scale=1.0, b_scale=1.0, c_scale=1.0, m=2, n=5, "
+     "k=3, trans_b=true\n.output y\n"},
     /* other strides are copied for a product, once for both of its operands */
     {"views",
      IN ".view v = x strides (2, 1) f32 [2, 2]\n.view w = x strides (0, 1) f32 [4, 4]\ny = "
