@@ -228,6 +228,7 @@ static void fail_a_wait(rank_work *w) {
     RANK_CHECK(w, hg_comm_create("threads", w->backend, &alone) == HG_OK, "%s",
                hg_last_error_text());
     bad.input = NULL;
+    bad.input_buffer.handle = UINT64_MAX - 200;
     RANK_CHECK(w, hg_comm_start(alone, &bad, NULL, 0, &failed) == HG_OK, "%s",
                hg_last_error_text());
     bad.input = value;
