@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    SPINS = 400,          /* rounds of polls, some 10 µs, before others get the processor */
-    YIELDS = 100,         /* and these, before the thread sleeps */
+    SPINS = 40,           /* rounds of polls, some 2 µs, before others get the processor: */
+    YIELDS = 200,         /* these, before the thread sleeps */
     LOOKS_A_CLOCK = 1024, /* looks at calls after which the clock is asked where others go on */
     LONGEST_SLEEP_NS = 10000000,
     EVENT_SLEEP_NS = 200000 /* while a call waits for an event of others */
@@ -364,7 +364,7 @@ static uint64_t sleep_until(const hg_comm *c) {
 static void drive(hg_comm *c, const comm_op *op) {
     uint32_t idle = 0;
     for (;;) {
-        c->provider->look(c->group);
+        if (idle + 1 >= SPINS + YIELDS) c->provider->look(c->group); /* it sleeps, or goes on */
         bool clock = idle >= SPINS || ++c->looks % LOOKS_A_CLOCK == 0;
         if (drive_once(c, clock)) idle = 0;
         if (op ? op->finished : !c->ops && !hg_atomic_load(&c->waiting, HG_ACQUIRE)) return;
