@@ -60,9 +60,12 @@ static uint64_t *reads_of(const hlo *p, const kir_function *f) {
 static uint64_t *writes_of(const hlo *p, const kir_function *f) {
     return p->writes + (uint64_t)f->id * p->set_words;
 }
+/* Whether it is the function's own: no caller sees it. f NULL: nothing is. */
 static bool is_own(const hlo *p, const kir_function *f, uint32_t item) {
-    return f && item < p->module->var_count && p->vars[item]->function == f &&
-           !p->vars[item]->by_reference;
+    if (!f) return false;
+    if (item >= p->module->var_count)
+        return item >= hlo_of(p, HLO_STAYS) && item <= hlo_of(p, HLO_RESULT);
+    return p->vars[item]->function == f && !p->vars[item]->by_reference;
 }
 
 static void note(uint64_t *reads, uint64_t *writes, uint32_t item, bool written) {
@@ -126,6 +129,10 @@ static void note_value(const hlo *p, const kir_value *v, uint64_t *reads, uint64
     case KIR_FAULT_IF: note_fault(p, reads, writes); break;
     case KIR_BARRIER: note(reads, writes, hlo_of(p, HLO_PHASE), true); break;
     case KIR_EXIT: note(reads, writes, hlo_of(p, HLO_ALIVE), true); break;
+    case KIR_RETURN:
+        note(reads, writes, hlo_of(p, HLO_RETURNED), true);
+        if (v->nargs) note(reads, writes, hlo_of(p, HLO_RESULT), true);
+        break;
     case KIR_CALL: note_call(p, v, reads, writes); break;
     case KIR_LOOP:
         if (v->u.loop.bounded) break;
@@ -162,6 +169,16 @@ static void list(hlo *p, const uint64_t *set, const kir_function *f, const kir_v
     }
 }
 
+/* The same of what the function returns: its result and what it writes. call: of one who calls
+ * it. */
+static void list_results(hlo *p, const kir_function *f, const kir_value *call, int what) {
+    bool has_result = f->result != KIR_VOID;
+    if (has_result && what == NAMES)
+        line_of(p, "", call ? hlo_name(p, call) : p->items[hlo_of(p, HLO_RESULT)], "");
+    if (has_result && what == TYPES) hlo_type(p, f->result);
+    list(p, writes_of(p, f), f, call, what, has_result ? ", " : "");
+}
+
 static uint32_t count_of(const hlo *p, const uint64_t *set, const kir_function *f) {
     uint32_t count = 0;
     for (uint32_t item = 0; item < p->item_count; item++)
@@ -179,47 +196,44 @@ static void rename_items(hlo *p, const uint64_t *set, const kir_function *f,
 
 /* ---- lanes that leave ---- */
 
+/* By what lanes leave a place. */
+static const hlo_item LEAVING[] = {HLO_ALIVE, HLO_RETURNED, HLO_STAYS, HLO_GOES_ON};
 typedef struct here {
-    uint32_t mask, alive, returned;
-    hlo_loop loop;
+    uint32_t mask, stay[HG_COUNT_OF(LEAVING)];
 } here;
 
 static here where(const hlo *p) {
-    return (here){p->mask, p->items[hlo_of(p, HLO_ALIVE)], p->returned, p->loop};
+    here h = {.mask = p->mask};
+    for (size_t i = 0; i < HG_COUNT_OF(LEAVING); i++) h.stay[i] = p->items[hlo_of(p, LEAVING[i])];
+    return h;
 }
 
-/* The lanes that were here and left neither the launch, the function nor the round since. */
-static void rejoin(hlo *p, const here *h) {
-    uint32_t alive = p->items[hlo_of(p, HLO_ALIVE)];
-    p->mask = h->mask;
-    if (alive != h->alive) p->mask = hlo_and(p, p->mask, alive);
-    if (p->returned != h->returned) p->mask = hlo_and(p, p->mask, p->returned);
-    if (p->loop.stays != h->loop.stays) p->mask = hlo_and(p, p->mask, p->loop.stays);
-    if (p->loop.goes_on != h->loop.goes_on) p->mask = hlo_and(p, p->mask, p->loop.goes_on);
-}
-
-static uint32_t without(hlo *p, uint32_t mask, uint32_t gone) {
-    return hlo_and(p, mask, hlo_not(p, gone));
+/* The lanes of `mask` that left neither the launch, the function, the loop nor the round since. */
+static uint32_t still(hlo *p, const here *h, uint32_t mask) {
+    for (size_t i = 0; i < HG_COUNT_OF(LEAVING); i++) {
+        uint32_t stay = p->items[hlo_of(p, LEAVING[i])];
+        if (stay != h->stay[i]) mask = hlo_and(p, mask, stay);
+    }
+    return mask;
 }
 
 static void print_return(hlo *p, const kir_value *v) {
-    if (v->nargs) {
-        uint32_t value = hlo_name(p, v->args[0]);
-        p->result = p->result ? hlo_select(p, v->args[0]->type, p->mask, value, p->result) : value;
-    }
-    p->returned = p->returned ? without(p, p->returned, p->mask) : hlo_not(p, p->mask);
+    uint32_t *result = &p->items[hlo_of(p, HLO_RESULT)];
+    /* No lane has a result yet, and none gets one behind it. */
+    bool only = p->items[hlo_of(p, HLO_RETURNED)] == p->all && !v->parent->owner;
+    if (!v->nargs) return;
+    uint32_t value = hlo_name(p, v->args[0]);
+    *result = only ? value : hlo_select(p, v->args[0]->type, p->mask, value, *result);
 }
 
 static void print_jump(hlo *p, const kir_value *v) {
-    uint32_t alive = hlo_of(p, HLO_ALIVE);
-    if (v->op == KIR_BREAK)
-        p->loop.stays = without(p, p->loop.stays, p->mask);
-    else if (v->op == KIR_CONTINUE)
-        p->loop.goes_on = without(p, p->loop.goes_on, p->mask);
-    else if (v->op == KIR_EXIT)
-        p->items[alive] = without(p, p->items[alive], p->mask);
-    else
-        print_return(p, v);
+    hlo_item from = v->op == KIR_BREAK      ? HLO_STAYS
+                    : v->op == KIR_CONTINUE ? HLO_GOES_ON
+                    : v->op == KIR_EXIT     ? HLO_ALIVE
+                                            : HLO_RETURNED;
+    uint32_t *stay = &p->items[hlo_of(p, from)];
+    if (v->op == KIR_RETURN) print_return(p, v);
+    *stay = hlo_and(p, *stay, hlo_not(p, p->mask));
 }
 
 /* ---- operations ---- */
@@ -231,56 +245,11 @@ static void print_if(hlo *p, const kir_value *v, int level) {
     uint32_t condition = hlo_name(p, v->args[0]);
     for (int i = 0; i < 2; i++) {
         if (!v->body[i]->first) continue;
-        if (i) rejoin(p, &h);
-        p->mask = hlo_and(p, p->mask, i ? hlo_not(p, condition) : condition);
+        uint32_t mask = i ? still(p, &h, h.mask) : h.mask;
+        p->mask = hlo_and(p, mask, i ? hlo_not(p, condition) : condition);
         print_region(p, v->body[i], level);
     }
-    rejoin(p, &h);
-}
-
-static bool returns(const kir_region *r) {
-    for (const kir_value *v = kir_walk(NULL, r); v; v = kir_walk(v, r))
-        if (v->op == KIR_RETURN) return true;
-    return false;
-}
-
-/* A loop's operands: the lanes that stay, what the function's lanes returned, the items. */
-typedef struct carried {
-    const uint64_t *set;
-    bool returned, result;
-} carried;
-
-static void list_carried(hlo *p, const carried *c, int what) {
-    uint8_t type = p->function->result;
-    if (what == NAMES) {
-        line_of(p, "", p->loop.stays, "");
-        if (c->returned) line_of(p, ", ", p->returned, "");
-        if (c->result) line_of(p, ", ", p->result, "");
-    } else {
-        hlo_type(p, KIR_BOOL);
-        if (c->returned) hg_text_addf(p->out, ", "), hlo_type(p, KIR_BOOL);
-        if (c->result) hg_text_addf(p->out, ", "), hlo_type(p, type);
-    }
-    list(p, c->set, NULL, NULL, what, ", ");
-}
-
-static void rename_carried(hlo *p, const carried *c) {
-    p->loop.stays = p->next++;
-    if (c->returned) p->returned = p->next++;
-    if (c->result) p->result = p->next++;
-    rename_items(p, c->set, NULL, NULL);
-}
-
-/* "%5 = %1, %6 = %2" */
-static void list_assigned(hlo *p, const carried *c, const uint32_t *old, uint32_t old_stays,
-                          uint32_t old_returned, uint32_t old_result) {
-    hg_text_addf(p->out, "%%%u = %%%u", (unsigned)p->loop.stays, (unsigned)old_stays);
-    if (c->returned)
-        hg_text_addf(p->out, ", %%%u = %%%u", (unsigned)p->returned, (unsigned)old_returned);
-    if (c->result) hg_text_addf(p->out, ", %%%u = %%%u", (unsigned)p->result, (unsigned)old_result);
-    for (uint32_t item = 0; item < p->item_count; item++)
-        if (has(c->set, item))
-            hg_text_addf(p->out, ", %%%u = %%%u", (unsigned)p->items[item], (unsigned)old[item]);
+    p->mask = still(p, &h, h.mask);
 }
 
 static uint32_t any(hlo *p, uint32_t mask) {
@@ -310,7 +279,7 @@ static uint32_t scalar(hlo *p, const char *op, uint32_t a, uint32_t b, const cha
 }
 
 static void print_condition(hlo *p, bool bounded) {
-    uint32_t goes = any(p, p->loop.stays);
+    uint32_t goes = any(p, p->items[hlo_of(p, HLO_STAYS)]);
     if (!bounded) {
         uint32_t zero = one_number(p, 0), left = p->next++;
         hg_text_addf(
@@ -323,71 +292,75 @@ static void print_condition(hlo *p, bool bounded) {
     hg_text_addf(p->out, "    stablehlo.return %%%u : tensor<i1>\n", (unsigned)goes);
 }
 
-static void print_round(hlo *p, const kir_value *v, const carried *c, int level) {
-    uint32_t fuel = hlo_of(p, HLO_FUEL), alive = p->items[hlo_of(p, HLO_ALIVE)],
-             returned = p->returned;
-    p->mask = p->loop.goes_on = p->loop.stays;
+/* set: the loop's operands. */
+static void print_round(hlo *p, const kir_value *v, const uint64_t *set, int level) {
+    uint32_t fuel = hlo_of(p, HLO_FUEL), *stays = &p->items[hlo_of(p, HLO_STAYS)],
+             *goes_on = &p->items[hlo_of(p, HLO_GOES_ON)];
+    p->mask = *goes_on = *stays;
+    here h = where(p);
     print_region(p, v->body[0], level);
-    if (p->items[hlo_of(p, HLO_ALIVE)] != alive)
-        p->loop.stays = hlo_and(p, p->loop.stays, p->items[hlo_of(p, HLO_ALIVE)]);
-    if (p->returned != returned) p->loop.stays = hlo_and(p, p->loop.stays, p->returned);
+    *goes_on = h.mask; /* who left the round alone is in the next one */
+    *stays = still(p, &h, h.mask);
     if (!v->u.loop.bounded)
         p->items[fuel] = scalar(p, "subtract", p->items[fuel], one_number(p, 1), "tensor<ui64>");
     hg_text_addf(p->out, "    stablehlo.return ");
-    list_carried(p, c, NAMES);
+    list(p, set, NULL, NULL, NAMES, "");
     hg_text_addf(p->out, " : ");
-    list_carried(p, c, TYPES);
+    list(p, set, NULL, NULL, TYPES, "");
     hg_text_addf(p->out, "\n    }\n");
 }
 
-static void print_loop(hlo *p, const kir_value *v, int level) {
-    uint64_t *sets = hg_calloc(2 * (size_t)p->set_words, sizeof *sets);
-    uint32_t *old = hg_calloc(p->item_count, sizeof *old);
-    if (!sets || !old) {
-        p->failed = true;
-        hg_free(sets);
-        hg_free(old);
-        return;
-    }
-    note_value(p, v, sets, sets + p->set_words);
-    note_region(p, v->body[0], sets, sets + p->set_words);
-    carried c = {.set = sets + p->set_words, .returned = returns(v->body[0])};
-    c.result = c.returned && p->function->result != KIR_VOID;
-    if (c.returned && !p->returned) p->returned = hlo_constant(p, KIR_BOOL, 1);
-    if (c.result && !p->result) p->result = hlo_constant(p, p->function->result, 0);
-    here h = where(p);
-    uint32_t old_result = p->result, open = p->next;
-    memcpy(old, p->items, p->item_count * sizeof *old);
-    /* The names of the results come first, since the text has them first. */
-    p->loop = (hlo_loop){0, 0};
-    rename_carried(p, &c);
-    hlo_loop after = p->loop;
-    uint32_t after_returned = p->returned, after_result = p->result;
-    hg_text_addf(p->out, "    ");
-    list_carried(p, &c, NAMES);
-    rename_carried(p, &c);
+/* given: names of items in front of the loop. */
+static void print_while(hlo *p, const kir_value *v, const uint64_t *set, const uint32_t *given,
+                        int level) {
+    uint32_t results = p->next; /* their names stand first in the text, in the order of items */
+    rename_items(p, set, NULL, NULL);
+    list(p, set, NULL, NULL, NAMES, "    ");
     hg_text_addf(p->out, " = stablehlo.while(");
-    list_assigned(p, &c, old, h.mask, h.returned, old_result);
+    rename_items(p, set, NULL, NULL);
+    const char *comma = "";
+    for (uint32_t item = 0; item < p->item_count; item++) {
+        if (!has(set, item)) continue;
+        hg_text_addf(p->out, "%s%%%u = %%%u", comma, (unsigned)p->items[item],
+                     (unsigned)given[item]);
+        comma = ", ";
+    }
     hg_text_addf(p->out, ") : ");
-    list_carried(p, &c, TYPES);
+    list(p, set, NULL, NULL, TYPES, "");
     hg_text_addf(p->out, "\n    cond {\n");
     print_condition(p, v->u.loop.bounded);
     hg_text_addf(p->out, "    } do {\n");
-    print_round(p, v, &c, level);
-    /* What goes on behind the loop are its results, which were numbered from `open` on. */
-    uint32_t name = open;
-    for (uint32_t item = 0, at = 1u + c.returned + c.result; item < p->item_count; item++)
-        if (has(c.set, item)) p->items[item] = name + at++;
-    p->returned = c.returned ? after_returned : h.returned;
-    p->result = c.result ? after_result : old_result;
-    p->loop = h.loop;
-    uint32_t stays = after.stays;
-    rejoin(p, &h);
-    if (!v->u.loop.bounded)
-        hlo_fault(p, v, hlo_and(p, p->mask, stays), hlo_constant(p, HG_TYPE_U64, 0),
-                  hlo_constant(p, HG_TYPE_U64, 0));
-    hg_free(sets);
-    hg_free(old);
+    print_round(p, v, set, level);
+    for (uint32_t item = 0; item < p->item_count; item++)
+        if (has(set, item)) p->items[item] = results++;
+}
+
+static void print_loop(hlo *p, const kir_value *v, int level) {
+    uint64_t *reads = hg_calloc(2 * (size_t)p->set_words, sizeof *reads);
+    uint32_t *given = hg_calloc(p->item_count, sizeof *given), stays = hlo_of(p, HLO_STAYS),
+             goes_on = hlo_of(p, HLO_GOES_ON);
+    if (reads && given) {
+        uint64_t *writes = reads + p->set_words;
+        here h = where(p);
+        uint32_t around[2] = {p->items[stays], p->items[goes_on]};
+        note_value(p, v, reads, writes);
+        note_region(p, v->body[0], reads, writes);
+        add(writes, stays);
+        memcpy(given, p->items, p->item_count * sizeof *given);
+        given[stays] = p->mask;
+        print_while(p, v, writes, given, level);
+        uint32_t left = p->items[stays]; /* where rounds ended before lanes did */
+        p->items[stays] = around[0];
+        p->items[goes_on] = around[1];
+        p->mask = still(p, &h, h.mask);
+        if (!v->u.loop.bounded)
+            hlo_fault(p, v, hlo_and(p, p->mask, left), hlo_constant(p, HG_TYPE_U64, 0),
+                      hlo_constant(p, HG_TYPE_U64, 0));
+    } else {
+        p->failed = true;
+    }
+    hg_free(reads);
+    hg_free(given);
 }
 
 static void print_call(hlo *p, const kir_value *v) {
@@ -409,15 +382,13 @@ static void print_call(hlo *p, const kir_value *v) {
     }
     list(p, reads, g, v, TYPES, ", ");
     hg_text_addf(p->out, ") -> (");
-    if (has_result) hlo_type(p, g->result);
-    list(p, writes, g, v, TYPES, has_result ? ", " : "");
+    list_results(p, g, v, TYPES);
     hg_text_addf(p->out, ")\n");
     p->out = out;
     if (has_result) p->names[v->id] = p->next++;
     rename_items(p, writes, g, v);
     hg_text_addf(p->out, "    ");
-    if (has_result) line_of(p, "", p->names[v->id], "");
-    list(p, writes, g, v, NAMES, has_result ? ", " : "");
+    list_results(p, g, v, NAMES);
     hg_text_addf(p->out, " = func.call @f%u%s", (unsigned)g->id, inputs.data ? inputs.data : "");
     if (inputs.failed) p->failed = true;
     hg_text_free(&inputs);
@@ -493,9 +464,14 @@ static bool begin_function(hlo *p, const kir_function *f) {
     p->names = hg_calloc((size_t)f->value_count + 1, sizeof *p->names);
     p->failed = p->failed || !p->names;
     p->function = f;
-    p->returned = p->result = 0;
-    p->loop = (hlo_loop){0, 0};
     return !p->failed;
+}
+
+/* Its first lines: what is its own. */
+static void begin_body(hlo *p, const kir_function *f) {
+    p->all = p->items[hlo_of(p, HLO_RETURNED)] = hlo_constant(p, KIR_BOOL, 1);
+    if (f->result != KIR_VOID) p->items[hlo_of(p, HLO_RESULT)] = hlo_constant(p, f->result, 0);
+    p->items[hlo_of(p, HLO_STAYS)] = p->items[hlo_of(p, HLO_GOES_ON)] = 0;
 }
 
 static void print_own_variables(hlo *p, const kir_function *f, bool all) {
@@ -520,18 +496,15 @@ static void print_function(hlo *p, const kir_function *f) {
         if (v->op == KIR_PARAM) p->names[v->id] = params[v->u.imm];
     list(p, reads_of(p, f), f, NULL, DECLARED, ", ");
     hg_text_addf(p->out, ") -> (");
-    if (f->result != KIR_VOID) hlo_type(p, f->result);
-    list(p, writes_of(p, f), f, NULL, TYPES, f->result != KIR_VOID ? ", " : "");
+    list_results(p, f, NULL, TYPES);
     hg_text_addf(p->out, ") {\n");
+    begin_body(p, f);
     print_own_variables(p, f, false);
     print_region(p, f->body, 0);
-    if (f->result != KIR_VOID && !p->result) p->result = hlo_constant(p, f->result, 0);
     hg_text_addf(p->out, "    return ");
-    if (f->result != KIR_VOID) line_of(p, "", p->result, "");
-    list(p, writes_of(p, f), f, NULL, NAMES, f->result != KIR_VOID ? ", " : "");
+    list_results(p, f, NULL, NAMES);
     hg_text_addf(p->out, " : ");
-    if (f->result != KIR_VOID) hlo_type(p, f->result);
-    list(p, writes_of(p, f), f, NULL, TYPES, f->result != KIR_VOID ? ", " : "");
+    list_results(p, f, NULL, TYPES);
     hg_text_addf(p->out, "\n  }\n");
 }
 
@@ -551,16 +524,12 @@ static void print_called(hlo *p, const kir_function *f, uint8_t *seen, int level
 
 /* ---- the launch ---- */
 
-/* Number i of the record in each lane. */
-static uint32_t of_record(hlo *p, uint32_t record, uint64_t i, uint64_t count, bool single) {
-    uint32_t part = p->next++, one = p->next++;
-    hg_text_addf(p->out,
-                 "    %%%u = stablehlo.slice %%%u [%llu:%llu] : (tensor<%lluxui64>) -> "
-                 "tensor<1xui64>\n    %%%u = stablehlo.reshape %%%u : (tensor<1xui64>) -> "
-                 "tensor<ui64>\n",
-                 (unsigned)part, (unsigned)record, (unsigned long long)i, (unsigned long long)i + 1,
-                 (unsigned long long)count, (unsigned)one, (unsigned)part);
-    if (single) return one;
+static uint64_t record_count(const hlo *p) {
+    return HLO_RECORD + p->module->inputs.count + 2 * p->module->slots.count;
+}
+
+/* One number in each lane. */
+static uint32_t everywhere(hlo *p, uint32_t one) {
     uint32_t all = p->next++;
     hg_text_addf(p->out,
                  "    %%%u = stablehlo.broadcast_in_dim %%%u, dims = [] : (tensor<ui64>) -> ",
@@ -568,6 +537,18 @@ static uint32_t of_record(hlo *p, uint32_t record, uint64_t i, uint64_t count, b
     hlo_type(p, HG_TYPE_U64);
     hg_text_addf(p->out, "\n");
     return all;
+}
+
+/* Number i of the record. */
+static uint32_t of_record(hlo *p, uint32_t record, uint64_t i) {
+    uint32_t part = p->next++, one = p->next++;
+    hg_text_addf(p->out,
+                 "    %%%u = stablehlo.slice %%%u [%llu:%llu] : (tensor<%lluxui64>) -> "
+                 "tensor<1xui64>\n    %%%u = stablehlo.reshape %%%u : (tensor<1xui64>) -> "
+                 "tensor<ui64>\n",
+                 (unsigned)part, (unsigned)record, (unsigned long long)i, (unsigned long long)i + 1,
+                 (unsigned long long)record_count(p), (unsigned)one, (unsigned)part);
+    return one;
 }
 
 static uint32_t as_type(hlo *p, uint8_t type, uint32_t a) {
@@ -584,14 +565,14 @@ static uint32_t part_of(hlo *p, uint32_t a, uint64_t stride, uint64_t count) {
     return a;
 }
 
-static void print_ids(hlo *p, uint32_t lane, uint64_t block) {
+static void print_ids(hlo *p, uint32_t lane) {
     const emit_stablehlo_launch *l = p->launch;
     const uint64_t *reads = reads_of(p, p->module->functions);
     for (uint32_t i = 0; i < HG_ID_COUNT; i++) {
         uint32_t item = hlo_of(p, HLO_ID + i), axis = hg_idname_axis((hg_idname)i), value;
         hg_id_part part = hg_idname_part((hg_idname)i);
         const uint32_t *extents = part == HG_PART_LANE_IDX ? l->block : l->grid;
-        uint64_t stride = part == HG_PART_LANE_IDX ? 1 : block;
+        uint64_t stride = part == HG_PART_LANE_IDX ? 1 : hlo_block_lanes(p);
         if (!has(reads, item)) continue;
         for (uint32_t k = 0; k < axis; k++) stride *= extents[k];
         switch (part) {
@@ -629,13 +610,8 @@ static uint32_t first_fault(hlo *p, uint32_t lane) {
                  lane),
              faulted = hlo_compare(p, "NE", HG_TYPE_U64, code, zero);
     key = hlo_select(p, HG_TYPE_U64, faulted, key, hlo_constant(p, HG_TYPE_U64, UINT64_MAX));
-    uint32_t least = reduce(p, "minimum", key, UINT64_MAX), everywhere = p->next++;
-    hg_text_addf(p->out,
-                 "    %%%u = stablehlo.broadcast_in_dim %%%u, dims = [] : (tensor<ui64>) -> ",
-                 (unsigned)everywhere, (unsigned)least);
-    hlo_type(p, HG_TYPE_U64);
-    hg_text_addf(p->out, "\n");
-    uint32_t is = hlo_and(p, faulted, hlo_compare(p, "EQ", HG_TYPE_U64, key, everywhere)),
+    uint32_t least = everywhere(p, reduce(p, "minimum", key, UINT64_MAX)),
+             is = hlo_and(p, faulted, hlo_compare(p, "EQ", HG_TYPE_U64, key, least)),
              parts[5] = {code, phase, lane, p->items[hlo_of(p, HLO_FIRST)],
                          p->items[hlo_of(p, HLO_SECOND)]};
     for (int i = 0; i < 5; i++) {
@@ -671,24 +647,21 @@ static void name_arrays(hlo *p, uint32_t *names) {
 
 /* Where the lane's block begins in shared memory: of the tile, or of the launch where shared memory
  * lives in an array. */
-static uint32_t shared_base(hlo *p, uint32_t in_tile, uint32_t lane, uint32_t record,
-                            uint64_t records) {
+static uint32_t shared_base(hlo *p, uint32_t in_tile, uint32_t lane, uint32_t record) {
     const emit_stablehlo_launch *l = p->launch;
-    uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     bool in_array = l->shared_array != EMIT_STABLEHLO_NOWHERE;
     uint32_t base = hlo_binary(p, "multiply", HG_TYPE_U64,
-                               part_of(p, in_array ? lane : in_tile, block, 0),
+                               part_of(p, in_array ? lane : in_tile, hlo_block_lanes(p), 0),
                                hlo_constant(p, HG_TYPE_U64, l->shared_bytes));
     if (!in_array) return base;
     return hlo_binary(p, "add", HG_TYPE_U64, base,
-                      of_record(p, record, HLO_RECORD_SHARED, records, false));
+                      everywhere(p, of_record(p, record, HLO_RECORD_SHARED)));
 }
 
 /* The work of some neighbouring blocks, or lanes of a kernel without blocks. */
-static void print_tile(hlo *p, uint64_t records) {
+static void print_tile(hlo *p) {
     const kir_function *f = p->module->functions;
     const emit_stablehlo_launch *l = p->launch;
-    uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     const uint64_t *reads = reads_of(p, f);
     if (!begin_function(p, f)) return;
     uint32_t tile = p->next++, record = p->next++, fuel = p->next++;
@@ -696,41 +669,38 @@ static void print_tile(hlo *p, uint64_t records) {
     hg_text_addf(p->out,
                  "  func.func private @tile(%%%u: tensor<ui64>, %%%u: tensor<%lluxui64>, %%%u: "
                  "tensor<ui64>",
-                 (unsigned)tile, (unsigned)record, (unsigned long long)records, (unsigned)fuel);
+                 (unsigned)tile, (unsigned)record, (unsigned long long)record_count(p),
+                 (unsigned)fuel);
     list_arrays(p, DECLARED, true, p->items + hlo_array(p, 0));
     hg_text_addf(p->out, ") -> (tensor<5xui64>, tensor<ui64>");
     list_arrays(p, TYPES, false, NULL);
     hg_text_addf(p->out, ") {\n");
     uint32_t iota = p->next++,
-             first = scalar(p, "multiply", tile, one_number(p, p->lanes), "tensor<ui64>"),
-             all = p->next++;
+             first = scalar(p, "multiply", tile, one_number(p, p->lanes), "tensor<ui64>");
     hg_text_addf(p->out, "    %%%u = stablehlo.iota dim = 0 : ", (unsigned)iota);
     hlo_type(p, HG_TYPE_U64);
-    hg_text_addf(p->out,
-                 "\n    %%%u = stablehlo.broadcast_in_dim %%%u, dims = [] : (tensor<ui64>) -> ",
-                 (unsigned)all, (unsigned)first);
-    hlo_type(p, HG_TYPE_U64);
     hg_text_addf(p->out, "\n");
-    uint32_t lane = hlo_binary(p, "add", HG_TYPE_U64, iota, all);
+    uint32_t lane = hlo_binary(p, "add", HG_TYPE_U64, iota, everywhere(p, first));
     p->mask = p->items[hlo_of(p, HLO_ALIVE)] = hlo_compare(p, "LT", HG_TYPE_U64, lane,
                                                            hlo_constant(p, HG_TYPE_U64, l->lanes));
     p->items[hlo_of(p, HLO_FUEL)] = fuel;
     const hlo_item zeros[] = {HLO_SHARED, HLO_CODE, HLO_FIRST, HLO_SECOND, HLO_PHASE};
     for (size_t i = 0; i < HG_COUNT_OF(zeros); i++) print_zero(p, hlo_of(p, zeros[i]));
-    uint32_t zero = of_record(p, record, HLO_RECORD_ZERO, records, false);
+    uint32_t zero = everywhere(p, of_record(p, record, HLO_RECORD_ZERO));
     p->items[hlo_of(p, HLO_ZERO64)] = zero;
     p->items[hlo_of(p, HLO_ZERO32)] = as_type(p, HG_TYPE_U32, zero);
-    p->items[hlo_of(p, HLO_CLASS_BASE)] = of_record(p, record, HLO_RECORD_CLASS, records, false);
+    p->items[hlo_of(p, HLO_CLASS_BASE)] = everywhere(p, of_record(p, record, HLO_RECORD_CLASS));
     for (uint32_t i = 0; i < p->module->inputs.count + 2 * p->module->slots.count; i++) {
         uint32_t item = hlo_of(p, HLO_INPUT + i);
         bool is_input = i < p->module->inputs.count;
         if (has(reads, item))
             p->items[item] = as_type(p, is_input ? p->module->inputs.data[i].type : HG_TYPE_U64,
-                                     of_record(p, record, HLO_RECORD + i, records, false));
+                                     everywhere(p, of_record(p, record, HLO_RECORD + i)));
     }
-    print_ids(p, lane, block);
+    print_ids(p, lane);
     if (has(reads, hlo_of(p, HLO_SHARED_BASE)))
-        p->items[hlo_of(p, HLO_SHARED_BASE)] = shared_base(p, iota, lane, record, records);
+        p->items[hlo_of(p, HLO_SHARED_BASE)] = shared_base(p, iota, lane, record);
+    begin_body(p, f);
     print_own_variables(p, f, true);
     print_region(p, f->body, 0);
     uint32_t fault = first_fault(p, lane);
@@ -775,18 +745,18 @@ static void print_earlier(hlo *p) {
         "    return %%r : tensor<5xui64>\n  }\n");
 }
 
-static void print_main(hlo *p, uint64_t records, uint64_t tiles) {
+static void print_main(hlo *p, uint64_t tiles) {
     uint32_t count = p->launch->array_count, *names = p->items + hlo_array(p, 0),
              record = p->next++, zero, fuel, fault, next;
     name_arrays(p, names);
     hg_text_addf(p->out, "  func.func public @main(%%%u: tensor<%lluxui64>", (unsigned)record,
-                 (unsigned long long)records);
+                 (unsigned long long)record_count(p));
     list_arrays(p, DECLARED, true, names);
     hg_text_addf(p->out, ") -> (tensor<5xui64>");
     list_arrays(p, TYPES, false, NULL);
     hg_text_addf(p->out, ") {\n");
     zero = one_number(p, 0);
-    fuel = of_record(p, record, HLO_RECORD_FUEL, records, true);
+    fuel = of_record(p, record, HLO_RECORD_FUEL);
     fault = p->next++;
     hg_text_addf(p->out, "    %%%u = stablehlo.constant dense<0> : tensor<5xui64>\n",
                  (unsigned)fault);
@@ -831,7 +801,7 @@ static void print_main(hlo *p, uint64_t records, uint64_t tiles) {
                  (unsigned)fuel);
     list_arrays(p, NAMES, true, given);
     hg_text_addf(p->out, ") : (tensor<ui64>, tensor<%lluxui64>, tensor<ui64>",
-                 (unsigned long long)records);
+                 (unsigned long long)record_count(p));
     list_arrays(p, TYPES, true, NULL);
     hg_text_addf(p->out, ") -> (tensor<5xui64>, tensor<ui64>");
     list_arrays(p, TYPES, false, NULL);
@@ -865,7 +835,7 @@ static void print_main(hlo *p, uint64_t records, uint64_t tiles) {
  * allows. */
 static uint64_t lanes_of_tile(const hlo *p) {
     const emit_stablehlo_launch *l = p->launch;
-    uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2], own = 8, most = MOST_LANES;
+    uint64_t block = hlo_block_lanes(p), own = 8, most = MOST_LANES;
     for (const kir_var *x = p->module->vars; x; x = x->next)
         own += kir_type_bytes(x->type) * (x->length ? x->length : 1);
     if (p->module->uses_shared) own += l->shared_bytes / block;
@@ -894,7 +864,6 @@ hg_status emit_stablehlo(const kir_module *kernel, const emit_stablehlo_launch *
     hlo printer = {.out = out, .module = kernel, .launch = launch, .sites = sites, .next = 1},
         *p = &printer;
     uint8_t *seen = hg_calloc((size_t)kernel->function_count + 1, 1);
-    uint64_t records = HLO_RECORD + kernel->inputs.count + 2 * kernel->slots.count;
     bool ok = seen && open_printer(p);
     if (ok) {
         uint64_t tiles = (launch->lanes + p->lanes - 1) / p->lanes;
@@ -904,9 +873,9 @@ hg_status emit_stablehlo(const kir_module *kernel, const emit_stablehlo_launch *
         print_called(p, kernel->functions, seen, 0);
         for (uint32_t i = 0; i < launch->array_count; i++)
             launch->arrays[i].written = has(writes_of(p, kernel->functions), hlo_array(p, i));
-        if (!p->unsupported && !p->failed) print_tile(p, records);
-        if (!p->unsupported && !p->failed) print_earlier(p);
-        if (!p->unsupported && !p->failed) print_main(p, records, tiles ? tiles : 1);
+        if (!p->unsupported && !p->failed) print_tile(p);
+        if (tiles > 1) print_earlier(p);
+        if (!p->unsupported && !p->failed) print_main(p, tiles ? tiles : 1);
         hg_text_addf(out, "}\n");
     }
     ok = ok && !p->failed && !out->failed;

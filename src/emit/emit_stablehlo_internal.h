@@ -15,9 +15,13 @@ typedef enum hlo_item {
     HLO_CODE,   /* of each lane: 1 + the place of its fault in sites, 0: none */
     HLO_FIRST,  /* of each lane: the values of its fault */
     HLO_SECOND,
-    HLO_PHASE, /* barriers that the lane has passed */
-    HLO_ALIVE, /* lanes that no exit and no fault has ended */
-    HLO_FUEL,  /* rounds of loops that are left, one number */
+    HLO_PHASE,    /* barriers that the lane has passed */
+    HLO_ALIVE,    /* lanes that no exit and no fault has ended */
+    HLO_FUEL,     /* rounds of loops that are left, one number */
+    HLO_STAYS,    /* lanes that stay in the innermost loop; this one and the next three are the */
+    HLO_GOES_ON,  /* function's own, which no caller sees: lanes that stay in this round, */
+    HLO_RETURNED, /* lanes that have not returned, */
+    HLO_RESULT,   /* and what lanes return */
     HLO_ZERO32,
     HLO_ZERO64,                            /* zeros that the compiler cannot know */
     HLO_SHARED_BASE,                       /* where the lane's block begins in shared memory */
@@ -28,11 +32,6 @@ typedef enum hlo_item {
 
 /* How many numbers stand in front of the inputs in the record. */
 enum { HLO_RECORD_ZERO, HLO_RECORD_FUEL, HLO_RECORD_CLASS, HLO_RECORD_SHARED, HLO_RECORD };
-
-/* Masks of a loop: the lanes that stay in it, and those of them that stay in this round. */
-typedef struct hlo_loop {
-    uint32_t stays, goes_on;
-} hlo_loop;
 
 typedef struct hlo {
     hg_text *out;
@@ -49,11 +48,9 @@ typedef struct hlo {
     uint32_t *items;                /* current name of each item; 0: none here */
     /* of the function that is printed */
     const kir_function *function;
-    uint32_t *names;   /* of its values, by id */
-    uint32_t mask;     /* lanes that are here */
-    uint32_t returned; /* lanes that have not returned; 0: all of them */
-    uint32_t result;   /* what lanes have returned */
-    hlo_loop loop;     /* the innermost; 0: none */
+    uint32_t *names; /* of its values, by id */
+    uint32_t mask;   /* lanes that are here */
+    uint32_t all;    /* what HLO_RETURNED is until lanes return */
 } hlo;
 
 /* ---- names ---- */
@@ -69,6 +66,13 @@ static inline uint32_t hlo_slot_limit(const hlo *p, uint32_t slot) {
 }
 static inline uint32_t hlo_slot_base(const hlo *p, uint32_t slot) {
     return hlo_slot_limit(p, slot) + 1;
+}
+static inline uint64_t hlo_block_lanes(const hlo *p) {
+    return (uint64_t)p->launch->block[0] * p->launch->block[1] * p->launch->block[2];
+}
+static inline uint64_t hlo_shared_words(const hlo *p) { /* of all blocks of a tile */
+    uint64_t bytes = p->lanes / hlo_block_lanes(p) * p->launch->shared_bytes;
+    return bytes ? bytes / p->launch->shared_word : 1;
 }
 static inline uint32_t hlo_name(const hlo *p, const kir_value *v) { return p->names[v->id]; }
 

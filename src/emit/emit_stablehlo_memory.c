@@ -36,14 +36,11 @@ static memory array_memory(const hlo *p, uint32_t array) {
 static memory find(hlo *p, const kir_value *v) {
     memory m = {0};
     if (v->u.mem.space == KIR_SHARED) {
-        uint64_t blocks = p->lanes / p->launch->block[0] / p->launch->block[1] /
-                          p->launch->block[2],
-                 bytes = blocks * p->launch->shared_bytes;
         m = array_memory(p, p->launch->shared_array);
         if (!m.word)
             m = (memory){.item = hlo_of(p, HLO_SHARED),
                          .word = p->launch->shared_word,
-                         .words = bytes ? bytes / p->launch->shared_word : 1};
+                         .words = hlo_shared_words(p)};
         m.limit = number(p, p->launch->shared_bytes - p->launch->shared_scratch);
         m.base = p->items[hlo_of(p, HLO_SHARED_BASE)];
     } else if (v->u.mem.space == KIR_CLASS) {
@@ -499,16 +496,14 @@ void hlo_item_type(hlo *p, uint32_t item) {
     }
     item -= p->launch->array_count;
     if (item == HLO_SHARED) {
-        uint64_t blocks = p->lanes / p->launch->block[0] / p->launch->block[1] /
-                          p->launch->block[2],
-                 bytes = blocks * p->launch->shared_bytes;
-        hg_text_addf(p->out, "tensor<%llux%s>",
-                     (unsigned long long)(bytes ? bytes / p->launch->shared_word : 1),
+        hg_text_addf(p->out, "tensor<%llux%s>", (unsigned long long)hlo_shared_words(p),
                      hlo_element(p, unsigned_of(p->launch->shared_word)));
     } else if (item == HLO_FUEL) {
         hg_text_addf(p->out, "tensor<ui64>");
-    } else if (item == HLO_ALIVE) {
+    } else if (item == HLO_ALIVE || (item >= HLO_STAYS && item <= HLO_RETURNED)) {
         hlo_type(p, KIR_BOOL);
+    } else if (item == HLO_RESULT) {
+        hlo_type(p, p->function->result);
     } else if (item == HLO_ZERO32) {
         hlo_type(p, HG_TYPE_U32);
     } else if (item >= HLO_ID && item < HLO_ID + HG_ID_COUNT) {
