@@ -94,6 +94,7 @@ void plan_check_apart(const plan_call *call, plan_problem *problem, uint32_t ope
                       const uint64_t extents[3], const uint64_t strides[3], uint64_t inside);
 /* UINT64_MAX where the product is larger: no memory is as large. */
 uint64_t plan_times(uint64_t x, uint64_t y);
+uint64_t plan_plus(uint64_t x, uint64_t y); /* the same of a sum */
 /* Elements from one to the next, as plan_array_strides takes them. */
 static inline int64_t plan_stride(uint64_t elements) {
     return elements > INT64_MAX ? INT64_MAX : (int64_t)elements;

@@ -27,11 +27,6 @@ static uint64_t size_of(const plan_call *call, uint32_t operand) {
     return plan_number(call, operand, 0);
 }
 
-static uint64_t plus(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_add_u64(x, y, &result) ? result : UINT64_MAX;
-}
-
 /* Only of a call that has been checked. */
 static plan_window axis_of(const plan_call *call, uint32_t direction) {
     plan_window a = {.size = size_of(call, HEIGHT + direction),
@@ -47,17 +42,16 @@ static plan_window axis_of(const plan_call *call, uint32_t direction) {
 }
 
 static plan_convolution read_call(const plan_call *call) {
-    plan_convolution c = {.batch = size_of(call, BATCH),
-                          .in_channels = size_of(call, IN_CHANNELS),
-                          .out_channels = size_of(call, OUT_CHANNELS),
-                          .groups = size_of(call, GROUPS),
-                          .rows = axis_of(call, 0),
-                          .columns = axis_of(call, 1),
-                          .has_bias = plan_array_of(call, BIAS) != NULL,
-                          .fuses = true,
-                          .type = call->type,
-                          .fn = call->fn};
-    return c;
+    return (plan_convolution){.batch = size_of(call, BATCH),
+                              .in_channels = size_of(call, IN_CHANNELS),
+                              .out_channels = size_of(call, OUT_CHANNELS),
+                              .groups = size_of(call, GROUPS),
+                              .rows = axis_of(call, 0),
+                              .columns = axis_of(call, 1),
+                              .has_bias = plan_array_of(call, BIAS) != NULL,
+                              .fuses = true,
+                              .type = call->type,
+                              .fn = call->fn};
 }
 
 /* ---- shapes ---- */
@@ -197,8 +191,8 @@ static bool is_shared(const plan_window *a) {
 
 /* How far apart rows (images) lie. */
 static uint64_t apart(const plan_window *a) {
-    if (is_shared(a)) return most_of(plus(a->size, most_of(a->before, a->after)), a->out);
-    return plus(a->out, (a->window - 1) * a->dilation / a->stride);
+    if (is_shared(a)) return most_of(plan_plus(a->size, most_of(a->before, a->after)), a->out);
+    return plan_plus(a->out, (a->window - 1) * a->dilation / a->stride);
 }
 
 static layout lay_out(const plan_convolution *c, bool joined, uint64_t lanes) {
@@ -208,17 +202,18 @@ static layout lay_out(const plan_convolution *c, bool joined, uint64_t lanes) {
                                              : least_of(c->columns.stride, plan_reach(&c->columns));
     l.rows = apart(&c->rows);
     l.pitch = apart(&c->columns);
-    l.slack = plus(lanes, FEW);
+    l.slack = plan_plus(lanes, FEW);
     if (is_shared(&c->rows))
-        l.slack = plus(l.slack, plan_times(least_of(c->rows.before, c->rows.after), l.pitch));
+        l.slack = plan_plus(l.slack, plan_times(least_of(c->rows.before, c->rows.after), l.pitch));
     uint64_t plane = plan_times(l.rows, l.pitch),
              phases = plan_times(l.row_phases, l.column_phases);
     l.to_image = joined ? plane : plan_times(plan_times(plane, phases), c->in_channels);
     l.to_phase = joined ? plan_times(plane, c->batch) : plane;
     l.to_channel = plan_times(l.to_phase, phases);
     uint64_t images = joined ? c->batch : 1;
-    l.positions = plus(plan_times(plus(plan_times(images - 1, l.rows), c->rows.out - 1), l.pitch),
-                       c->columns.out);
+    l.positions = plan_plus(
+        plan_times(plan_plus(plan_times(images - 1, l.rows), c->rows.out - 1), l.pitch),
+        c->columns.out);
     return l;
 }
 
@@ -233,7 +228,7 @@ static uint64_t work_of(const plan_convolution *c, const layout *l, uint64_t lan
         plan_times(l->to_phase, plan_times(l->row_phases, l->column_phases)), c->in_channels);
     uint64_t copies = l->copied ? plan_times(plan_times(elements, l->joined ? 1 : c->batch), COPY)
                                 : 0;
-    return plus(plan_times(plan_times(chains, steps), c->out_channels), copies);
+    return plan_plus(plan_times(plan_times(chains, steps), c->out_channels), copies);
 }
 
 /* Whether all positions are calculated for some channels before the next ones: the planes stay
@@ -262,7 +257,7 @@ static layout choose(const plan_expansion *x, const plan_convolution *c, hg_type
         layout joined = lay_out(c, true, lanes);
         uint64_t work = work_of(c, &best, lanes);
         if (best.copied && is_read_often(c, &joined))
-            work = plus(work, work / 16); /* the kernel is read once, not for each image */
+            work = plan_plus(work, work / 16); /* the kernel is read once, not for each image */
         if (work_of(c, &joined, lanes) < work) best = joined;
     }
     return best;
@@ -291,7 +286,7 @@ static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type)
 
 /* Places of an axis with its padding, where that is not negative. */
 static uint64_t most_places(const plan_window *a) {
-    return (int64_t)a->before < 0 ? plus(a->size, a->after) : plan_padded(a);
+    return (int64_t)a->before < 0 ? plan_plus(a->size, a->after) : plan_padded(a);
 }
 
 static plan_part copy_planes(plan_expansion *x, const plan_convolution *c, const layout *l,
@@ -302,7 +297,7 @@ static plan_part copy_planes(plan_expansion *x, const plan_convolution *c, const
              count = plan_times(plan_times(l->to_channel, c->in_channels), images);
     uint64_t rows = plan_times(l->rows, c->in_channels), some = most_of(ELEMENTS / l->pitch, 1),
              phases = plan_times(l->row_phases, l->column_phases);
-    plan_part planes = plan_scratch(x, plus(count, l->slack), size);
+    plan_part planes = plan_scratch(x, plan_plus(count, l->slack), size);
     if (rows >= MOST_DIVIDED || phases >= MOST_DIVIDED || most_places(&c->columns) >= MOST_DIVIDED)
         x->failed = true;
     if (x->failed) return planes;
@@ -412,7 +407,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
 
 /* Whether planes have a place for each element along a direction. */
 static bool covers(const plan_window *a, uint64_t places, uint64_t phases) {
-    return phases == a->stride && plan_times(places, a->stride) >= plus(a->size, a->before);
+    return phases == a->stride && plan_times(places, a->stride) >= plan_plus(a->size, a->before);
 }
 
 /* With a stride of columns lanes read and store far apart: that takes longer than a pass over the

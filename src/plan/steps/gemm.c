@@ -75,20 +75,10 @@ static void check_batches(const plan_call *call, plan_problem *problem, const pr
 }
 
 static void check(const plan_call *call, plan_problem *problem) {
-    if (call->op == HG_OP_BATCHED_GEMM) {
-        uint32_t strides = plan_operand_named(call, "batch_strides"),
-                 count = call->operands[strides].count;
-        if (count != 0 && count != 3) {
-            plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides,
-                        "%u strides, 3 expected: of a, b and c", (unsigned)count);
-            return;
-        }
-    }
-    uint32_t strides = plan_operand_named(call, "bias_strides");
-    if (call->operands[strides].count != 0 && call->operands[strides].count != 2)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides,
-                    "%u strides, 2 expected: of a row and of a column",
-                    (unsigned)call->operands[strides].count);
+    if (call->op == HG_OP_BATCHED_GEMM)
+        plan_check_strides(call, problem, "batch_strides", 3, "of a, b and c");
+    plan_check_strides(call, problem, "bias_strides", 2, "of a row and of a column");
+    if (problem->found) return;
     product p = read_call(call);
     check_stride(call, problem, "lda", p.a_column == 1 && !plan_named(call, "trans_a") ? p.k : p.m);
     check_stride(call, problem, "ldb", plan_named(call, "trans_b") ? p.k : p.n);

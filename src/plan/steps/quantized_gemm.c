@@ -61,9 +61,7 @@ static uint64_t step_of(const plan_call *call, uint32_t which) {
     return plan_is_given(call, STEPS) ? plan_number(call, STEPS, which) : which != C_COLUMN_STEP;
 }
 
-static uint64_t batch_of(const plan_call *call) {
-    return plan_is_given(call, BATCH) ? number(call, BATCH) : 1;
-}
+static uint64_t batch_of(const plan_call *call) { return plan_named_or(call, "batch", 1); }
 
 /* ---- shapes ---- */
 
@@ -86,20 +84,11 @@ static uint64_t matrix_of(const plan_call *call, uint32_t which) {
                                               : plan_times(rows[which], row_of(call, LDA + which));
 }
 
-static bool check_count(const plan_call *call, plan_problem *problem, uint32_t operand,
-                        uint32_t count, const char *of) {
-    uint32_t given = call->operands[operand].count;
-    if (given == 0 || given == count) return true;
-    plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u numbers, %u expected: %s",
-                (unsigned)given, (unsigned)count, of);
-    return false;
-}
-
 static void check(const plan_call *call, plan_problem *problem) {
-    if (!check_count(call, problem, STEPS, 4,
-                     "of a row of a, a column of b, a row and a column of c") ||
-        !check_count(call, problem, BATCH_STRIDES, 3, "of a, b and c"))
-        return;
+    plan_check_strides(call, problem, "steps", 4,
+                       "of a row of a, a column of b, a row and a column of c");
+    plan_check_strides(call, problem, "batch_strides", 3, "of a, b and c");
+    if (problem->found) return;
     for (uint32_t i = 0; i < 3; i++)
         if (is_there(call, A_ZEROS + i) && number(call, A_ZERO + i))
             plan_refuse(call, problem, KIR_FAULT_DOMAIN, A_ZEROS + i,

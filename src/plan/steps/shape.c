@@ -100,6 +100,11 @@ uint64_t plan_times(uint64_t x, uint64_t y) {
     return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
 }
 
+uint64_t plan_plus(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_add_u64(x, y, &result) ? result : UINT64_MAX;
+}
+
 plan_array *plan_array_of(const plan_call *call, uint32_t operand) {
     for (uint32_t i = 0; i < call->array_count; i++)
         if (call->arrays[i].operand == operand) return &call->arrays[i];

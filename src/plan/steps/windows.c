@@ -1,15 +1,12 @@
 /* Windows that move along axes: how calls tell them, and which cannot be. */
 #include "plan/steps/windows.h"
 
-static uint64_t plus(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_add_u64(x, y, &result) ? result : UINT64_MAX;
-}
-
 uint64_t plan_reach(const plan_window *w) {
-    return plus(plan_times(w->window - 1, w->dilation), 1);
+    return plan_plus(plan_times(w->window - 1, w->dilation), 1);
 }
-uint64_t plan_padded(const plan_window *w) { return plus(plus(w->size, w->before), w->after); }
+uint64_t plan_padded(const plan_window *w) {
+    return plan_plus(plan_plus(w->size, w->before), w->after);
+}
 
 static uint32_t axes_of(const plan_call *call) {
     return call->operands[plan_operand_named(call, "size")].count;
