@@ -52,6 +52,9 @@ static float factor(const plan_call *call, uint32_t operand) {
 }
 
 static bool b_is_unsigned(const plan_call *call) { return number(call, B_UNSIGNED) != 0; }
+static uint8_t type_of_b(const plan_call *call) {
+    return b_is_unsigned(call) ? HG_TYPE_U8 : HG_TYPE_I8;
+}
 static bool is_there(const plan_call *call, uint32_t operand) {
     return plan_array_of(call, operand) != NULL;
 }
@@ -116,7 +119,7 @@ static void lines(plan_call *call, uint32_t operand) {
     uint32_t of = (operand - A_SCALES) % 3;
     plan_array *a = plan_array_of(call, operand);
     if (!a) return;
-    if (operand == B_ZEROS) a->type = b_is_unsigned(call) ? HG_TYPE_U8 : HG_TYPE_I8;
+    if (operand == B_ZEROS) a->type = type_of_b(call);
     if (of == 2)
         plan_array_strides(a, 2, (const uint64_t[]){number(call, M), number(call, N)},
                            (const int64_t[]){plan_stride(step_of(call, C_ROW_STEP)),
@@ -128,7 +131,7 @@ static void lines(plan_call *call, uint32_t operand) {
 
 static void ranges(plan_call *call) {
     if (wants_sums(call)) plan_array_of(call, C)->type = HG_TYPE_I32;
-    plan_array_of(call, B)->type = b_is_unsigned(call) ? HG_TYPE_U8 : HG_TYPE_I8;
+    plan_array_of(call, B)->type = type_of_b(call);
     matrix(call, A, number(call, M), LDA);
     matrix(call, B, number(call, transposed(call) ? N : K), LDB);
     matrix(call, C, number(call, M), LDC);
@@ -175,25 +178,19 @@ static uint64_t different(const plan_call *call, uint32_t which) {
 /* a - a_zero as floats, row after row without a gap. */
 static plan_part rows_of_a(const plan_call *call, plan_expansion *x) {
     uint64_t m = number(call, M), k = number(call, K), batch = batch_of(call);
-    bool zeros = is_there(call, A_ZEROS);
-    plan_part parts[3] = {plan_part_of(call, A)};
-    uint8_t arrays = 1;
-    if (zeros) parts[arrays++] = plan_part_of(call, A_ZEROS);
+    plan_given g = {.parts = {plan_part_of(call, A)}, .arrays = 1};
+    bool zeros = plan_give_array(&g, call, "a_zeros");
     plan_part rows = plan_scratch(x, plan_times(batch, m), plan_times(k, sizeof(float)));
-    parts[arrays++] = rows;
+    g.parts[g.arrays++] = rows;
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_ROWS, (hg_type)call->type, HG_OP_MOV,
-                                           (int32_t[]){PIECE, zeros}, arrays, 5);
+                                           (int32_t[]){PIECE, zeros}, g.arrays, 5);
     x->work = plan_times(plan_times(batch, m), k);
     if (k)
         plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / PIECE + 1, m, batch},
-                         (uint32_t[]){LANES, 1, 1}, 0, parts,
+                         (uint32_t[]){LANES, 1, 1}, 0, g.parts,
                          (uint64_t[]){k, row_of(call, LDA), m, matrix_of(call, OF_A),
                                       zeros ? step_of(call, A_STEP) : zero_point(call, A_ZERO)});
     return rows;
-}
-
-static int32_t type_of_b(const plan_call *call) {
-    return b_is_unsigned(call) ? HG_TYPE_U8 : HG_TYPE_I8;
 }
 
 /* b - b_zero as floats, in panels of LANES columns. */
@@ -201,20 +198,18 @@ static plan_part panels_of_b(const plan_call *call, plan_expansion *x) {
     uint64_t n = number(call, N), k = number(call, K), ldb = row_of(call, LDB),
              panel = (n - 1) / LANES + 1, batch = different(call, OF_B),
              zero = zero_point(call, B_ZERO) + (b_is_unsigned(call) ? 128 : 0);
-    bool zeros = is_there(call, B_ZEROS);
-    plan_part parts[3] = {plan_part_of(call, B)};
-    uint8_t arrays = 1;
-    if (zeros) parts[arrays++] = plan_part_of(call, B_ZEROS);
+    plan_given g = {.parts = {plan_part_of(call, B)}, .arrays = 1};
+    bool zeros = plan_give_array(&g, call, "b_zeros");
     plan_part panels = plan_scratch(x, plan_times(plan_times(batch, panel), LANES),
                                     plan_times(k, sizeof(float)));
-    parts[arrays++] = panels;
+    g.parts[g.arrays++] = panels;
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_PANELS, (hg_type)call->type, HG_OP_MOV,
                                            (int32_t[]){type_of_b(call), STEPS_OF_LANE, zeros},
-                                           arrays, 7);
+                                           g.arrays, 7);
     x->work = plan_times(plan_times(batch, n), k);
     if (k)
         plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / STEPS_OF_LANE + 1, panel, batch},
-                         (uint32_t[]){LANES, 1, 1}, 0, parts,
+                         (uint32_t[]){LANES, 1, 1}, 0, g.parts,
                          (uint64_t[]){n, k, transposed(call) ? 1 : ldb, transposed(call) ? ldb : 1,
                                       matrix_of(call, OF_B), panel,
                                       zeros ? step_of(call, B_STEP) : (uint32_t)zero});
