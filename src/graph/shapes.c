@@ -281,63 +281,66 @@ static hg_status read_literals(inference *f) {
 
 /* ---- results ---- */
 
-/* Rows or columns of conv2d's output: (size + padding + padding behind - dilation (kernel - 1) - 1)
- * / stride + 1. */
 static graph_extent tuple_item(inference *f, const char *name, uint32_t axis, uint64_t otherwise) {
     const graph_operand *o = graph_given(f->r, operand_of(f->row, name, strlen(name)));
     if (!o || o->number <= axis) return graph_number(f->g, otherwise);
     return f->g->items.data[o->first + axis];
 }
 
+static graph_extent padding_behind(inference *f, uint32_t axis) {
+    const graph_operand *end = graph_given(f->r, operand_of(f->row, "padding_end", 11));
+    return tuple_item(f, end && end->number ? "padding_end" : "padding", axis, 0);
+}
+
+/* dilation (window - 1) */
+static graph_extent reach_of(inference *f, uint32_t axis, graph_extent window) {
+    return graph_combine(f->g, HG_EXTENT_OP_MUL, tuple_item(f, "dilation", axis, 1),
+                         graph_combine(f->g, HG_EXTENT_OP_SUB, window, graph_number(f->g, 1)));
+}
+
+/* How often a window fits into what an axis has with its padding: (padded - dilation (window - 1) -
+ * 1) / stride + 1. */
+static graph_extent fits_in(inference *f, uint32_t axis, graph_extent padded, graph_extent window) {
+    hg_graph *g = f->g;
+    graph_extent one = graph_number(g, 1);
+    graph_extent rest = graph_combine(g, HG_EXTENT_OP_SUB, padded, reach_of(f, axis, window));
+    rest = graph_combine(g, HG_EXTENT_OP_SUB, rest, one);
+    return graph_combine(g, HG_EXTENT_OP_ADD,
+                         graph_combine(g, HG_EXTENT_OP_DIV, rest, tuple_item(f, "stride", axis, 1)),
+                         one);
+}
+
+/* Rows or columns of conv2d's output. */
 static graph_extent conv_extent(inference *f, uint32_t axis) {
     hg_graph *g = f->g;
     const char *size_name = axis ? "width" : "height",
                *kernel_name = axis ? "kernel_w" : "kernel_h";
     graph_extent size = f->sizes[operand_of(f->row, size_name, strlen(size_name))];
     graph_extent kernel = f->sizes[operand_of(f->row, kernel_name, strlen(kernel_name))];
-    graph_extent padding = tuple_item(f, "padding", axis, 0),
-                 stride = tuple_item(f, "stride", axis, 1), one = graph_number(g, 1);
-    const graph_operand *end = graph_given(f->r, operand_of(f->row, "padding_end", 11));
-    graph_extent behind = end && end->number ? tuple_item(f, "padding_end", axis, 0) : padding;
-    graph_extent all = graph_combine(g, HG_EXTENT_OP_ADD,
-                                     graph_combine(g, HG_EXTENT_OP_ADD, size, padding), behind);
-    graph_extent reach = graph_combine(g, HG_EXTENT_OP_MUL, tuple_item(f, "dilation", axis, 1),
-                                       graph_combine(g, HG_EXTENT_OP_SUB, kernel, one));
-    graph_extent free = graph_combine(g, HG_EXTENT_OP_SUB,
-                                      graph_combine(g, HG_EXTENT_OP_SUB, all, reach), one);
-    return graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_DIV, free, stride),
-                         one);
+    graph_extent padded = graph_combine(g, HG_EXTENT_OP_ADD, size,
+                                        tuple_item(f, "padding", axis, 0));
+    padded = graph_combine(g, HG_EXTENT_OP_ADD, padded, padding_behind(f, axis));
+    return fits_in(f, axis, padded, kernel);
 }
 
 /* Along an axis of conv and pools; of conv_transpose (size - 1) stride + dilation (window - 1) + 1
  * less the padding. */
 static graph_extent out_extent(inference *f, uint32_t axis) {
     hg_graph *g = f->g;
-    const graph_operand *told = graph_given(f->r, operand_of(f->row, "out", 3)),
-                        *end = graph_given(f->r, operand_of(f->row, "padding_end", 11));
+    const graph_operand *told = graph_given(f->r, operand_of(f->row, "out", 3));
     if (told && told->number) return tuple_item(f, "out", axis, 0);
     graph_extent one = graph_number(g, 1), size = tuple_item(f, "size", axis, 1),
-                 stride = tuple_item(f, "stride", axis, 1),
-                 padding = tuple_item(f, "padding", axis, 0);
-    graph_extent behind = end && end->number ? tuple_item(f, "padding_end", axis, 0) : padding,
-                 reach = graph_combine(
-                     g, HG_EXTENT_OP_MUL, tuple_item(f, "dilation", axis, 1),
-                     graph_combine(g, HG_EXTENT_OP_SUB, tuple_item(f, "window", axis, 1), one));
-    padding = graph_combine(g, HG_EXTENT_OP_ADD, padding, behind);
-    if (f->r->op == HG_OP_CONV_TRANSPOSE) {
-        graph_extent last = graph_combine(g, HG_EXTENT_OP_MUL,
-                                          graph_combine(g, HG_EXTENT_OP_SUB, size, one), stride);
-        graph_extent all = graph_combine(g, HG_EXTENT_OP_ADD,
-                                         graph_combine(g, HG_EXTENT_OP_ADD, last, reach), one);
-        return graph_combine(g, HG_EXTENT_OP_SUB, all, padding);
-    }
-    graph_extent rest = graph_combine(
-        g, HG_EXTENT_OP_SUB,
-        graph_combine(g, HG_EXTENT_OP_SUB, graph_combine(g, HG_EXTENT_OP_ADD, size, padding),
-                      reach),
-        one);
-    return graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_DIV, rest, stride),
-                         one);
+                 window = tuple_item(f, "window", axis, 1),
+                 padding = graph_combine(g, HG_EXTENT_OP_ADD, tuple_item(f, "padding", axis, 0),
+                                         padding_behind(f, axis));
+    if (f->r->op != HG_OP_CONV_TRANSPOSE)
+        return fits_in(f, axis, graph_combine(g, HG_EXTENT_OP_ADD, size, padding), window);
+    graph_extent all = graph_combine(g, HG_EXTENT_OP_MUL,
+                                     graph_combine(g, HG_EXTENT_OP_SUB, size, one),
+                                     tuple_item(f, "stride", axis, 1));
+    all = graph_combine(g, HG_EXTENT_OP_ADD, all, reach_of(f, axis, window));
+    all = graph_combine(g, HG_EXTENT_OP_ADD, all, one);
+    return graph_combine(g, HG_EXTENT_OP_SUB, all, padding);
 }
 
 static bool add_outs(inference *f, graph_value *v) {
