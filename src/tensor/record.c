@@ -45,6 +45,8 @@ typedef struct record_storage {
     hg_value value;          /* while a graph is built */
 } record_storage;
 
+typedef HG_VEC(uint64_t) record_items;
+
 struct tensor_record {
     tensor_state *state;
     bool scope; /* extents are numbers of the graph; else symbols, so that other shapes need no
@@ -52,8 +54,8 @@ struct tensor_record {
     HG_VEC(record_node) nodes;
     HG_VEC(record_arg) args;
     HG_VEC(record_result) results;
-    HG_VEC(uint64_t) items;  /* extents of the graph, or symbols */
-    HG_VEC(uint64_t) tuples; /* numbers that are neither */
+    record_items items;  /* extents of the graph, or symbols */
+    record_items tuples; /* numbers that are neither */
     HG_VEC(record_storage) storages;
     uint32_t *slots; /* a hash table of inputs: number + 1 */
     uint32_t slot_count;
@@ -127,20 +129,11 @@ static hg_status input_number(tensor_record *r, tensor_storage *s, uint32_t *num
     return HG_OK;
 }
 
-static bool add_items(tensor_record *r, const uint64_t *items, uint32_t count) {
+static bool add_items(record_items *to, const uint64_t *items, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t *to = PUSH(&r->items);
-        if (!to) return false;
-        *to = items[i];
-    }
-    return true;
-}
-
-static bool add_tuple(tensor_record *r, const uint64_t *items, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t *to = PUSH(&r->tuples);
-        if (!to) return false;
-        *to = items[i];
+        uint64_t *item = PUSH(to);
+        if (!item) return false;
+        *item = items[i];
     }
     return true;
 }
@@ -159,11 +152,12 @@ static view_kind view_of(const tensor_record *r, const record_storage *s, const 
 static bool add_view(tensor_record *r, const hg_tensor *t, view_kind kind) {
     uint64_t strides[HG_TENSOR_AXES];
     if (kind == VIEW_ITSELF) return true;
-    if (!add_items(r, &t->offset, 1) || !add_items(r, t->shape, t->rank)) return false;
+    if (!add_items(&r->items, &t->offset, 1) || !add_items(&r->items, t->shape, t->rank))
+        return false;
     if (kind == VIEW_PACKED) return true;
     for (uint32_t d = 0; d < t->rank; d++)
         strides[d] = t->shape[d] > 1 ? (uint64_t)t->strides[d] : 0;
-    return add_items(r, strides, t->rank);
+    return add_items(&r->items, strides, t->rank);
 }
 
 static hg_status add_array(tensor_record *r, const tensor_work *work, const hg_tensor *t,
@@ -187,17 +181,17 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
     bool added = true;
     switch (a->kind) {
     case TENSOR_ARRAY: HG_TRY(add_array(r, work, a->tensor, &own)); break;
-    case TENSOR_SIZE: added = add_items(r, &a->number, 1); break;
+    case TENSOR_SIZE: added = add_items(&r->items, &a->number, 1); break;
     case TENSOR_SCALAR: memcpy(&own.number, a->bytes, sizeof own.number); break;
     case TENSOR_FLAG: own.number = a->number; break;
     case TENSOR_TUPLE:
         own.first = (uint32_t)r->tuples.count;
         own.count = a->count;
-        added = add_tuple(r, a->items, a->count);
+        added = add_items(&r->tuples, a->items, a->count);
         break;
     case TENSOR_SIZES:
         own.count = a->count;
-        added = add_items(r, a->items, a->count);
+        added = add_items(&r->items, a->items, a->count);
         break;
     case TENSOR_NUMBER:
     case TENSOR_WORD: break;
@@ -215,7 +209,8 @@ static hg_status add_result(tensor_record *r, tensor_result *result) {
                           &result->tensor));
     tensor_storage *s = result->tensor->storage;
     HG_TRY(add_storage(r, s, (uint32_t)r->results.count, &own.storage));
-    record_result *to = add_items(r, result->shape, result->rank) ? PUSH(&r->results) : NULL;
+    record_result *to = add_items(&r->items, result->shape, result->rank) ? PUSH(&r->results)
+                                                                          : NULL;
     if (!to) return hg_fail_memory();
     *to = own;
     s->number = own.storage;
