@@ -220,12 +220,16 @@ static bool find_outs(windows *w) {
     return true;
 }
 
-static void give_windows(ops_arguments *args, const windows *w) {
-    ops_sizes(args, "size", w->size, w->axes);
-    ops_sizes(args, "window", w->window, w->axes);
+static void give_steps(ops_arguments *args, const windows *w) {
     ops_tuple(args, "stride", w->stride, w->axes);
     ops_tuple(args, "padding", w->before, w->axes);
     ops_tuple(args, "dilation", w->dilation, w->axes);
+}
+
+static void give_windows(ops_arguments *args, const windows *w) {
+    ops_sizes(args, "size", w->size, w->axes);
+    ops_sizes(args, "window", w->window, w->axes);
+    give_steps(args, w);
 }
 
 /* ---- convolutions ---- */
@@ -236,6 +240,19 @@ static hg_status give_bias(ops_call *c, ops_kept *k, ops_arguments *args, const 
     if (bias->rank != 1 || bias->shape[0] != channels)
         return ops_mismatch(c, "the bias has an element for each channel of the result");
     return give(c, k, args, "bias", bias);
+}
+
+/* A convolution's windows, from its arrays and from sizes: stride, padding and dilation of each
+ * axis, groups, which it returns. *at: behind them. */
+static uint64_t read_convolution(const ops_call *c, const hg_tensor *const *x, windows *w,
+                                 uint32_t *at) {
+    memcpy(w->size, x[0]->shape + 2, w->axes * sizeof *w->size);
+    memcpy(w->window, x[1]->shape + 2, w->axes * sizeof *w->window);
+    read_sizes(c, w, at, ONES, w->stride);
+    read_sizes(c, w, at, ZEROS, w->before);
+    memcpy(w->after, w->before, sizeof w->after);
+    read_sizes(c, w, at, ONES, w->dilation);
+    return ops_size_or(c, (*at)++, 1);
 }
 
 /* [batch, channels, size...] and [out, channels / groups, window...]; sizes: stride, padding and
@@ -251,13 +268,7 @@ static hg_status convolve(ops_call *c, ops_kept *k, uint32_t axes) {
                                "expected");
     HG_TRY(floats(c, k, x));
     const uint64_t *own = x[0]->shape, *kernel = x[1]->shape;
-    memcpy(w.size, own + 2, axes * sizeof *own);
-    memcpy(w.window, kernel + 2, axes * sizeof *own);
-    read_sizes(c, &w, &at, ONES, w.stride);
-    read_sizes(c, &w, &at, ZEROS, w.before);
-    memcpy(w.after, w.before, sizeof w.after);
-    read_sizes(c, &w, &at, ONES, w.dilation);
-    uint64_t groups = ops_size_or(c, at, 1);
+    uint64_t groups = read_convolution(c, x, &w, &at);
     if (!groups || own[1] % groups || kernel[0] % groups || kernel[1] != own[1] / groups)
         return ops_mismatch(c, "channels of the kernel are in_channels / groups, and groups divide "
                                "both numbers of channels");
@@ -275,9 +286,7 @@ static hg_status convolve(ops_call *c, ops_kept *k, uint32_t axes) {
     HG_TRY(give(c, k, &args, "kernel", x[1]));
     ops_size(&args, "groups", groups);
     if (axes == 2) { /* its sizes are told by its arrays */
-        ops_tuple(&args, "stride", w.stride, axes);
-        ops_tuple(&args, "padding", w.before, axes);
-        ops_tuple(&args, "dilation", w.dilation, axes);
+        give_steps(&args, &w);
     } else {
         ops_size(&args, "batch", own[0]);
         ops_size(&args, "in_channels", own[1]);
@@ -320,12 +329,7 @@ static hg_status conv_transpose(ops_call *c, ops_kept *k) {
                                "of 1 to 3 axes expected");
     HG_TRY(floats(c, k, x));
     const uint64_t *own = x[0]->shape, *kernel = x[1]->shape;
-    memcpy(w.size, own + 2, axes * sizeof *own);
-    memcpy(w.window, kernel + 2, axes * sizeof *own);
-    read_sizes(c, &w, &at, ONES, w.stride);
-    read_sizes(c, &w, &at, ZEROS, w.before);
-    read_sizes(c, &w, &at, ONES, w.dilation);
-    uint64_t groups = ops_size_or(c, at++, 1);
+    uint64_t groups = read_convolution(c, x, &w, &at);
     read_sizes(c, &w, &at, ZEROS, w.out);
     if (!groups || own[1] != kernel[0] || own[1] % groups)
         return ops_mismatch(c, "the kernel has as many channels first, and groups divide them");
@@ -356,11 +360,12 @@ hg_status ops_conv_transpose(ops_call *c) { return ops_with_kept(c, conv_transpo
 
 /* Where windows may begin. */
 static bool find_pools(windows *w, bool told) {
-    windows fit = *w;
     if (!told) return find_outs(w);
     if (!are_usable(w)) return false;
+    windows fit = *w;
+    const bool fits = find_outs(&fit);
     for (uint32_t i = 0; i < w->axes; i++) {
-        if (!w->out[i] && find_outs(&fit)) w->out[i] = fit.out[i];
+        if (!w->out[i] && fits) w->out[i] = fit.out[i];
         if (!w->out[i] || (w->out[i] - 1) * w->stride[i] >= w->size[i] + w->before[i] + w->after[i])
             return false;
     }
