@@ -193,7 +193,6 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
         own.count = a->count;
         added = add_items(&r->items, a->items, a->count);
         break;
-    case TENSOR_NUMBER:
     case TENSOR_WORD: break;
     }
     record_arg *to = added ? PUSH(&r->args) : NULL;
@@ -464,9 +463,9 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
     if (node->arg_count > MOST_PARTS || node->result_count > MOST_PARTS) return many_operands(node);
     for (uint32_t i = 0; i < node->arg_count; i++) {
         const record_arg *a = &r->args.data[node->first_arg + i];
-        static const hg_graph_arg_kind kinds[] = {HG_GRAPH_ARRAY,  HG_GRAPH_SIZE, HG_GRAPH_NUMBER,
-                                                  HG_GRAPH_NUMBER, HG_GRAPH_WORD, HG_GRAPH_FLAG,
-                                                  HG_GRAPH_TUPLE,  HG_GRAPH_TUPLE};
+        static const hg_graph_arg_kind kinds[] = {HG_GRAPH_ARRAY, HG_GRAPH_SIZE, HG_GRAPH_NUMBER,
+                                                  HG_GRAPH_WORD,  HG_GRAPH_FLAG, HG_GRAPH_TUPLE,
+                                                  HG_GRAPH_TUPLE};
         args[i] = (hg_graph_arg){.name = a->name,
                                  .kind = kinds[a->kind],
                                  .dims = &sizes[i],

@@ -228,8 +228,7 @@ typedef enum tensor_arg_kind {
                       memory */
     TENSOR_SIZE,   /* number */
     TENSOR_SCALAR, /* type, bytes: of a program */
-    TENSOR_NUMBER, /* text: a factor, as programs write it */
-    TENSOR_WORD,   /* text */
+    TENSOR_WORD,   /* text, which lives as long as the library */
     TENSOR_FLAG,   /* number */
     TENSOR_TUPLE,  /* items, count */
     TENSOR_SIZES   /* the same of extents, which other shapes change */
