@@ -3,7 +3,7 @@
  * Must not know: programs, handles. */
 #include "base/thread.h"
 #include "backends/cpu/vendor.h"
-#include "driver/driver.h"
+#include "driver/at_once.h"
 #include "library/tiles.h"
 #include "native/native.h"
 #include "tile/tile.h"
@@ -26,13 +26,6 @@ struct hg_driver_arena {
     uint8_t *bytes;
     uint64_t size;
     bool imported;
-};
-struct hg_driver_queue {
-    hg_device *device;
-};
-struct hg_driver_event {
-    int done;
-    hg_status status;
 };
 struct hg_driver_kernel {
     tile_kernel *code;
@@ -474,52 +467,17 @@ HG_NOINLINE static hg_status run_other(const hg_device *device, const hg_driver_
 }
 
 /* Its own code for what small launches feel. */
-static hg_status run_command(const hg_device *device, const hg_driver_command *c) {
+static hg_status run_command(hg_device *device, const hg_driver_command *c) {
     return HG_LIKELY(c->kind == HG_CMD_LAUNCH) ? run_launch(c->launch, c->fault)
                                                : run_other(device, c);
 }
 
 /* ---- queue and events: everything is done when submit returns ---- */
 
-static hg_status queue_create(hg_device *device, hg_driver_queue **queue) {
-    *queue = hg_calloc(1, sizeof **queue);
-    if (!*queue) return hg_fail_memory();
-    (*queue)->device = device;
-    return HG_OK;
-}
-
-static void queue_destroy(hg_driver_queue *queue) { hg_free(queue); }
-
 static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands,
                               uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
                               hg_driver_event *signal) {
-    hg_status status = HG_OK;
-    for (uint32_t i = 0; i < wait_count && status == HG_OK; i++) status = waits[i]->status;
-    for (uint32_t i = 0; i < count && status == HG_OK; i++)
-        status = run_command(queue->device, &commands[i]);
-    if (signal) {
-        signal->status = status;
-        hg_atomic_store(&signal->done, 1, HG_RELEASE);
-    }
-    return status;
-}
-
-static hg_status event_create(hg_device *device, hg_driver_event **event) {
-    (void)device;
-    *event = hg_calloc(1, sizeof **event);
-    return *event ? HG_OK : hg_fail_memory();
-}
-
-static void event_destroy(hg_driver_event *event) { hg_free(event); }
-
-static hg_status event_query(hg_driver_event *event, bool *done) {
-    *done = hg_atomic_load(&event->done, HG_ACQUIRE) != 0;
-    return *done ? event->status : HG_OK;
-}
-
-static hg_status event_wait(hg_driver_event *event) {
-    bool done;
-    return event_query(event, &done);
+    return hg_at_once_submit(queue, commands, count, waits, wait_count, signal, run_command);
 }
 
 /* ---- code ---- */
@@ -569,13 +527,13 @@ const hg_driver hg_driver_cpu = {
     .arena_map = arena_map,
     .arena_unmap = arena_unmap,
     .arena_native = arena_native,
-    .queue_create = queue_create,
-    .queue_destroy = queue_destroy,
+    .queue_create = hg_at_once_queue_create,
+    .queue_destroy = hg_at_once_queue_destroy,
     .queue_submit = queue_submit,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .event_query = event_query,
-    .event_wait = event_wait,
+    .event_create = hg_at_once_event_create,
+    .event_destroy = hg_at_once_event_destroy,
+    .event_query = hg_at_once_event_query,
+    .event_wait = hg_at_once_event_wait,
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
     .kernel_watch = kernel_watch,

@@ -1,7 +1,7 @@
 /* The null backend: a device that keeps memory and computes nothing. It is the template for a new
  * backend (README.md here) and the measure of the runtime's own cost. Copies work; launches and
  * steps succeed without touching memory. */
-#include "driver/driver.h"
+#include "driver/at_once.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +11,6 @@ struct hg_device {
 struct hg_driver_arena {
     uint8_t *bytes;
     bool imported;
-};
-struct hg_driver_queue {
-    hg_device *device;
-};
-struct hg_driver_event {
-    bool done;
-    hg_status status;
 };
 struct hg_driver_kernel {
     int unused;
@@ -91,16 +84,8 @@ static void arena_free(hg_device *device, hg_driver_arena *arena) {
     hg_free(arena);
 }
 
-static hg_status queue_create(hg_device *device, hg_driver_queue **queue) {
-    *queue = hg_calloc(1, sizeof **queue);
-    if (!*queue) return hg_fail_memory();
-    (*queue)->device = device;
-    return HG_OK;
-}
-
-static void queue_destroy(hg_driver_queue *queue) { hg_free(queue); }
-
-static void run_command(const hg_driver_command *c) {
+static hg_status run_command(hg_device *device, const hg_driver_command *c) {
+    (void)device;
     switch (c->kind) {
     case HG_CMD_COPY_IN:
         memcpy(c->to.arena->bytes + c->to.offset, c->host, (size_t)c->to.size);
@@ -119,33 +104,14 @@ static void run_command(const hg_driver_command *c) {
     case HG_CMD_STEP:
     case HG_CMD_DISPATCH: break;
     }
+    return HG_OK;
 }
 
 static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands,
                               uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
                               hg_driver_event *signal) {
-    (void)queue;
-    (void)waits;
-    (void)wait_count;
-    for (uint32_t i = 0; i < count; i++) run_command(&commands[i]);
-    if (signal) *signal = (hg_driver_event){true, HG_OK};
-    return HG_OK;
+    return hg_at_once_submit(queue, commands, count, waits, wait_count, signal, run_command);
 }
-
-static hg_status event_create(hg_device *device, hg_driver_event **event) {
-    (void)device;
-    *event = hg_calloc(1, sizeof **event);
-    return *event ? HG_OK : hg_fail_memory();
-}
-
-static void event_destroy(hg_driver_event *event) { hg_free(event); }
-
-static hg_status event_query(hg_driver_event *event, bool *done) {
-    *done = event->done;
-    return event->status;
-}
-
-static hg_status event_wait(hg_driver_event *event) { return event->status; }
 
 static hg_status kernel_create(hg_device *device, const kir_module *module,
                                hg_driver_kernel **kernel) {
@@ -190,13 +156,13 @@ const hg_driver hg_driver_null = {
     .arena_alloc = arena_alloc,
     .arena_import = arena_import,
     .arena_free = arena_free,
-    .queue_create = queue_create,
-    .queue_destroy = queue_destroy,
+    .queue_create = hg_at_once_queue_create,
+    .queue_destroy = hg_at_once_queue_destroy,
     .queue_submit = queue_submit,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .event_query = event_query,
-    .event_wait = event_wait,
+    .event_create = hg_at_once_event_create,
+    .event_destroy = hg_at_once_event_destroy,
+    .event_query = hg_at_once_event_query,
+    .event_wait = hg_at_once_event_wait,
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
     .step_supported = step_supported,
