@@ -371,24 +371,6 @@ static void comment(vc_printer *p, const vec_value *v) {
 
 /* ---- turns of a block ---- */
 
-static bool loses_lanes(const vec_value *turns) {
-    for (const vec_value *v = vec_walk(NULL, turns->body[0]); v; v = vec_walk(v, turns->body[0]))
-        if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN) return true;
-    return false;
-}
-
-/* The same, but for what is settled. */
-static bool loses_unsettled(const vec_region *body) {
-    for (const vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body)) {
-        bool left_out = v->settled;
-        for (const vec_region *r = v->parent; r->owner && !left_out; r = r->owner->parent)
-            left_out = r->owner->settled && r == r->owner->body[1];
-        if (!left_out && (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN))
-            return true;
-    }
-    return false;
-}
-
 static void print_body(vc_printer *p, const vec_region *root);
 
 /* The other text is printed from here on. */
@@ -421,7 +403,7 @@ static void open_turns(vc_printer *p, const vec_value *v) {
 }
 
 static void close_turns(vc_printer *p, const vec_value *v) {
-    if (loses_lanes(v) && !p->all_run) {
+    if (vec_loses_lanes(v->body[0]) && !p->all_run) {
         vc_line(p, "over_%u%s: __attribute__((unused));", (unsigned)v->id, p->settled ? "w" : "");
         vc_line(p, "kept->run = run;");
     }
@@ -438,7 +420,7 @@ static void print_turns(vc_printer *p, const vec_value *v) {
     vc_one(p, &well, v->args[0]);
     vc_open(p, "if (%s)", well.data ? well.data : "");
     p->settled = true;
-    p->all_run = !loses_unsettled(v->body[0]);
+    p->all_run = !vec_loses_unsettled(v->body[0]);
     open_turns(p, v);
     print_body(p, v->body[0]);
     close_turns(p, v);
@@ -578,22 +560,17 @@ static void print_body(vc_printer *p, const vec_region *root) {
 /* ---- functions ---- */
 
 static void declare_memory(vc_printer *p, const vec_function *f) {
-    bool class_memory = false, shared = false;
     for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
         vc_line(p, "uint8_t *const base_%u = launch->slots[%u].base;", (unsigned)i, (unsigned)i);
         vc_line(p, "const uint64_t size_%u = launch->slots[%u].size;", (unsigned)i, (unsigned)i);
         vc_line(p, "(void)base_%u, (void)size_%u;", (unsigned)i, (unsigned)i);
     }
-    for (const vec_value *v = vec_walk(NULL, f->body); v && !class_memory; v = vec_walk(v, f->body))
-        class_memory = vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == KIR_CLASS;
-    for (const vec_value *v = vec_walk(NULL, f->body); v && !shared; v = vec_walk(v, f->body))
-        shared = vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == KIR_SHARED;
-    if (shared) {
+    if (vec_reaches(f, KIR_SHARED)) {
         vc_line(p, "uint8_t *const base_shared = launch->shared.base;");
         vc_line(p, "const uint64_t size_shared = launch->shared_visible;");
         vc_line(p, "(void)base_shared, (void)size_shared;");
     }
-    if (!class_memory) return;
+    if (!vec_reaches(f, KIR_CLASS)) return;
     vc_line(p, "uint8_t *const base_class = launch->class_memory.base;");
     vc_line(p, "const uint64_t size_class = launch->class_memory.valid ? 12288 : 0;");
     vc_line(p, "(void)base_class, (void)size_class;");
@@ -702,12 +679,6 @@ static void open_turn(vc_printer *p) {
     vc_line(p, "(void)shared;");
 }
 
-static bool asks_time(const vec_function *f) {
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->op == VEC_FUEL) return true;
-    return false;
-}
-
 /* The question of WHOLE, and the turns in which all goes well; the lane behind them. */
 static void print_whole(vc_printer *p, const vec_function *f, const vec_value *whole) {
     vc_open(p, "static bool %s_well(hgv_launch *launch, const uint64_t begin, const uint64_t end)",
@@ -724,7 +695,7 @@ static void print_whole(vc_printer *p, const vec_function *f, const vec_value *w
     for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
         if (v->op == VEC_INPUT && v->uses && v->parent->owner != whole) input(p, v);
     vc_open(p, "for (; first < end%s; first += HGV_LANES)",
-            asks_time(f) ? " && !launch->stopped" : "");
+            vec_asks_time(f) ? " && !launch->stopped" : "");
     vc_line(p, "(void)run;");
     open_turn(p);
     declare_vars(p, f->vars, false, NULL);

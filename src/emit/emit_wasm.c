@@ -9,12 +9,6 @@
 
 /* ---- functions ---- */
 
-static bool reaches(const vec_function *f, uint8_t space) {
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == space) return true;
-    return false;
-}
-
 static uint32_t field(wa_printer *p, wasm_op load, uint64_t offset, wasm_type type) {
     const uint32_t local = wasm_take(p->c, type);
     w_get(p->c, p->l.launch);
@@ -38,11 +32,11 @@ static void declare_memory(wa_printer *p, const vec_function *f) {
             w_set(p->c, p->m.sizes[i]);
         }
     }
-    if (reaches(f, KIR_SHARED)) {
+    if (vec_reaches(f, KIR_SHARED)) {
         p->m.shared_base = field(p, W_I32_LOAD, WA_LAUNCH_SHARED, WASM_I32);
         p->m.shared_size = field(p, W_I64_LOAD, WA_LAUNCH_SHARED_VISIBLE, WASM_I64);
     }
-    if (reaches(f, KIR_CLASS)) {
+    if (vec_reaches(f, KIR_CLASS)) {
         p->m.class_base = field(p, W_I32_LOAD, WA_LAUNCH_CLASS, WASM_I32);
         p->m.class_size = wasm_take(p->c, WASM_I64);
         w_i64(p->c, VEC_CLASS_BYTES);
@@ -76,12 +70,6 @@ static void call_ready(wa_printer *p, const vec_function *f) {
     if (f->masked) w_get(p->c, p->l.ended);
     w(p->c, W_RETURN);
     w(p->c, W_END);
-}
-
-static bool asks_time(const vec_function *f) {
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->op == VEC_FUEL) return true;
-    return false;
 }
 
 static void free_tables(wa_printer *p) {
@@ -175,7 +163,7 @@ static uint32_t print_well(wa_printer *p, vec_function *f, const vec_value *whol
     w_get(&c, p->l.end);
     w(&c, W_I64_GE_U);
     w_branch(&c, W_BR_IF, behind);
-    if (asks_time(f)) {
+    if (vec_asks_time(f)) {
         w_get(&c, p->l.launch);
         w_memory(&c, W_I32_LOAD8_U, WA_LAUNCH_STOPPED);
         w_branch(&c, W_BR_IF, behind);

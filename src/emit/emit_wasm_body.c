@@ -114,24 +114,6 @@ static void print_return(wa_printer *p, const vec_value *v) {
 
 /* ---- turns of a block ---- */
 
-static bool loses_lanes(const vec_value *turns) {
-    for (const vec_value *v = vec_walk(NULL, turns->body[0]); v; v = vec_walk(v, turns->body[0]))
-        if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN) return true;
-    return false;
-}
-
-/* The same, but for what is settled. */
-static bool loses_unsettled(const vec_region *body) {
-    for (const vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body)) {
-        bool left_out = v->settled;
-        for (const vec_region *r = v->parent; r->owner && !left_out; r = r->owner->parent)
-            left_out = r->owner->settled && r == r->owner->body[1];
-        if (!left_out && (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN))
-            return true;
-    }
-    return false;
-}
-
 void wa_leave_settled(wa_printer *p) {
     p->settled = p->all_run = false;
     memset(p->of.made, 0, (size_t)p->f->value_count + 1);
@@ -292,7 +274,7 @@ static open_loop open_turns(wa_printer *p, const vec_value *v) {
 
 static void close_turns(wa_printer *p, const vec_value *v, const open_loop *loop) {
     w(p->c, W_END);
-    if (loses_lanes(v) && !p->all_run) {
+    if (vec_loses_lanes(v->body[0]) && !p->all_run) {
         w_get(p->c, p->b.kept);
         w_get(p->c, p->l.run);
         w_memory(p->c, W_I64_STORE, 0);
@@ -317,7 +299,7 @@ static void print_turns(wa_printer *p, const vec_value *v) {
     wa_one(p, v->args[0]);
     (void)w_open(p->c, W_IF, WASM_VOID);
     p->settled = true;
-    p->all_run = !loses_unsettled(v->body[0]);
+    p->all_run = !vec_loses_unsettled(v->body[0]);
     turns_once(p, v);
     wa_leave_settled(p);
     w(p->c, W_ELSE);

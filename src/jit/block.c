@@ -45,12 +45,6 @@ static void start_vars(jit_printer *p, const vec_value *turns) {
     }
 }
 
-static bool loses_lanes(const vec_value *turns) {
-    for (const vec_value *v = vec_walk(NULL, turns->body[0]); v; v = vec_walk(v, turns->body[0]))
-        if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN) return true;
-    return false;
-}
-
 static LLVMValueRef phi(jit_printer *p, LLVMValueRef start, LLVMBasicBlockRef before) {
     LLVMValueRef made = LLVMBuildPhi(p->b, LLVMTypeOf(start), "");
     LLVMAddIncoming(made, &start, &before, 1);
@@ -120,7 +114,8 @@ static void close_loop(jit_printer *p, const vec_value *v) {
         return;
     }
     jit_end_if(p);
-    if (loses_lanes(v) && jit_run(p) != jit_all(p)) jit_store(p, jit_run(p), p->block.kept);
+    if (vec_loses_lanes(v->body[0]) && jit_run(p) != jit_all(p))
+        jit_store(p, jit_run(p), p->block.kept);
     next_turn(p);
     jit_end_loop(p);
 }

@@ -32,12 +32,6 @@ static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
 
 /* ---- whole turns in which all goes well ---- */
 
-static bool asks_time(const vec_function *f) {
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->op == VEC_FUEL) return true;
-    return false;
-}
-
 /* Whole turns from the first on, as long as all goes well in them: as many as there are, else half
  * as many, and so on. Returns the lane that comes next. */
 static LLVMValueRef settled_turns(jit_printer *p, const vec_value *whole, LLVMValueRef begin,
@@ -71,7 +65,7 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_value *whole, LLVMVa
     p->here.settled = false;
     LLVMValueRef then = LLVMBuildAdd(p->b, first, lanes, ""),
                  more = LLVMBuildICmp(p->b, LLVMIntULT, then, behind_last, "");
-    if (asks_time(p->in.f)) more = goes_on(p, more);
+    if (vec_asks_time(p->in.f)) more = goes_on(p, more);
     LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
     LLVMAddIncoming(first, &then, &behind, 1);
     LLVMBuildCondBr(p->b, more, body, less);

@@ -31,6 +31,38 @@ vec_value *vec_turns_around(const vec_value *v) {
     return o;
 }
 
+static bool loses(const vec_value *v) {
+    return vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN;
+}
+
+bool vec_loses_lanes(const vec_region *body) {
+    for (const vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body))
+        if (loses(v)) return true;
+    return false;
+}
+
+bool vec_loses_unsettled(const vec_region *body) {
+    for (const vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body)) {
+        bool left_out = v->settled;
+        for (const vec_region *r = v->parent; r->owner && !left_out; r = r->owner->parent)
+            left_out = r->owner->settled && r == r->owner->body[1];
+        if (!left_out && loses(v)) return true;
+    }
+    return false;
+}
+
+bool vec_asks_time(const vec_function *f) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->op == VEC_FUEL) return true;
+    return false;
+}
+
+bool vec_reaches(const vec_function *f, uint8_t space) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == space) return true;
+    return false;
+}
+
 vec_value *vec_whole_of(const vec_kernel *k) {
     vec_value *first = k->functions->body->first;
     return first && first->op == VEC_WHOLE ? first : NULL;

@@ -323,6 +323,12 @@ bool vec_is_same_mask(const vec_value *a, const vec_value *b);
 bool vec_has_all_lanes(const vec_value *mask);
 /* The TURNS around an operation; NULL: none. */
 vec_value *vec_turns_around(const vec_value *v);
+/* Whether lanes may end in a region; the same where all goes well, without what is settled. */
+bool vec_loses_lanes(const vec_region *body);
+bool vec_loses_unsettled(const vec_region *body);
+/* Whether a function has a FUEL; one that reaches memory of a space. */
+bool vec_asks_time(const vec_function *f);
+bool vec_reaches(const vec_function *f, uint8_t space);
 void vec_count_uses(vec_function *f);
 uint32_t vec_number(vec_function *f); /* ids in order of text; returns and stores the count */
 
