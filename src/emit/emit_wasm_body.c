@@ -311,8 +311,6 @@ static void print_turns(wa_printer *p, const vec_value *v) {
 
 /* True in all lanes. */
 static void define_true(wa_printer *p, const vec_value *v) {
-    uint8_t ones[16];
-    memset(ones, 255, sizeof ones);
     wa_new(p, v);
     if (!v->each) {
         w_i32(p->c, 1);
@@ -320,7 +318,7 @@ static void define_true(wa_printer *p, const vec_value *v) {
         return;
     }
     for (uint32_t i = 0; i < wa_parts(p, wa_size(p, v)); i++) {
-        w_v128(p->c, ones);
+        wa_splat_bits(p, UINT64_MAX, 8);
         w_set(p->c, wa_local(p, v, i));
     }
 }

@@ -64,6 +64,22 @@ static void call_field(wa_module *m, wasm_code *c, uint32_t offset, const char *
 
 enum { VALUES = 40, FAULT_BYTES = 64 /* a site, two numbers */ };
 
+static void store_numbers(wasm_code *c, uint32_t at, uint32_t low, uint32_t high) {
+    get_two(c, at, low);
+    w_memory(c, W_I64_STORE, VALUES);
+    get_two(c, at, high);
+    w_memory(c, W_I64_STORE, VALUES + 8);
+}
+
+/* The launch, the site at `at` and the lane are on the stack. */
+static void end_fault(wa_module *m, wasm_code *c, uint32_t at) {
+    w_get(c, at);
+    w_i32(c, VALUES);
+    w(c, W_I32_ADD);
+    call_field(m, c, WA_LAUNCH_FAULT, "iiIi:");
+    close_scratch(c, at, FAULT_BYTES);
+}
+
 /* launch, site, lane, two numbers: the message of the site lies in the module's data. */
 static void write_fault(wa_module *m, wasm_code *c) {
     enum { LAUNCH, SITE, LANE, LOW, HIGH };
@@ -78,16 +94,10 @@ static void write_fault(wa_module *m, wasm_code *c) {
     w(c, W_I32_ADD);
     w_memory(c, W_I32_STORE, WA_SITE_MESSAGE);
     w(c, W_END);
-    get_two(c, at, LOW);
-    w_memory(c, W_I64_STORE, VALUES);
-    get_two(c, at, HIGH);
-    w_memory(c, W_I64_STORE, VALUES + 8);
+    store_numbers(c, at, LOW, HIGH);
     get_two(c, LAUNCH, at);
-    get_two(c, LANE, at);
-    w_i32(c, VALUES);
-    w(c, W_I32_ADD);
-    call_field(m, c, WA_LAUNCH_FAULT, "iiIi:");
-    close_scratch(c, at, FAULT_BYTES);
+    w_get(c, LANE);
+    end_fault(m, c, at);
 }
 
 /* A lane outside: with what the fault's text says. */
@@ -119,18 +129,11 @@ static void report(wa_module *m, wasm_code *c, uint32_t lane, uint32_t low, uint
     w_i32(c, 3);
     w_memory(c, W_I32_STORE8, WA_SITE_CODE);
     w(c, W_END);
-    get_two(c, at, low);
-    w_memory(c, W_I64_STORE, VALUES);
-    get_two(c, at, high);
-    w_memory(c, W_I64_STORE, VALUES + 8);
+    store_numbers(c, at, low, high);
     get_two(c, LAUNCH, at);
     get_two(c, FIRST, lane);
     w(c, W_I64_ADD);
-    w_get(c, at);
-    w_i32(c, VALUES);
-    w(c, W_I32_ADD);
-    call_field(m, c, WA_LAUNCH_FAULT, "iiIi:");
-    close_scratch(c, at, FAULT_BYTES);
+    end_fault(m, c, at);
 }
 
 /* Of the lanes `bits`, those whose access is in bounds: lane i's offset is index + i * stride +

@@ -136,6 +136,7 @@ static inline bool wa_in_block(const wa_printer *p) {
 }
 wasm_type wa_scalar(uint8_t type);
 uint32_t wa_size(const wa_printer *p, const vec_value *v); /* bytes of an element */
+void wa_add_local(wa_printer *p, wasm_type type);          /* to p->locals */
 /* Locals of a value, which is defined behind it. */
 void wa_new(wa_printer *p, const vec_value *v);
 uint32_t wa_local(const wa_printer *p, const vec_value *v, uint32_t part);
@@ -200,7 +201,10 @@ void wa_one_result(wa_printer *p, const vec_value *v, uint32_t lane);
 void wa_product_error(wa_printer *p, bool wide);
 void wa_literal(wa_printer *p, uint8_t type, uint64_t bits);
 void wa_splat_bits(wa_printer *p, uint64_t bits, uint32_t size); /* a constant */
-int wa_log(uint32_t size);                                       /* 0 to 3 */
+void wa_equal(wa_printer *p, uint32_t size); /* of integers, or of bits of lanes */
+/* Words of 64 bits, the first bit turned round: signed comparisons compare unsigned numbers. */
+void wa_turn(wa_printer *p);
+int wa_log(uint32_t size); /* 0 to 3 */
 void wa_extract(wa_printer *p, uint8_t type, uint32_t size, uint32_t lane);
 /* Part i of a vector of integers or truth values as elements of `size` bytes. */
 void wa_resize(wa_printer *p, const vec_value *v, bool is_signed, uint32_t size, uint32_t i);

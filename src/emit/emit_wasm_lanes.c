@@ -11,7 +11,7 @@ static void set_part(wa_printer *p, const vec_value *v, uint32_t i) {
 static void through_lanes(wa_printer *p, const vec_value *v) {
     const uint32_t size = wa_size(p, v), n = wa_part_lanes(p, size);
     for (uint32_t i = 0; i < wa_parts(p, size); i++) {
-        wa_splat_bits(p, 0, 8);
+        wa_zero_part(p);
         for (uint32_t lane = 0; lane < n; lane++) {
             wa_one_result(p, v, i * n + lane);
             if (v->type == KIR_BOOL) {
@@ -59,13 +59,11 @@ static void shift(wa_printer *p, const vec_value *v, uint32_t size) {
     }
 }
 
-/* Unsigned words of 64 bits as signed ones: the first bit is turned round. */
 static void less_u64(wa_printer *p, const vec_value *v) {
     for (uint32_t i = 0; i < wa_parts(p, 8); i++) {
         for (uint8_t n = 0; n < 2; n++) {
             wa_part(p, v->args[n], 8, i);
-            wa_splat_bits(p, UINT64_C(1) << 63, 8);
-            w(p->c, W_V128_XOR);
+            wa_turn(p);
         }
         w(p->c, W_I64X2_LT_S);
         set_part(p, v, i);
@@ -160,13 +158,13 @@ static void fma_f32x4(wa_printer *p, const vec_value *v, uint32_t i) {
         w(p->c, W_V128_OR);
         w_get(p->c, e);
         w(p->c, W_F64X2_ABS);
-        wa_splat_bits(p, 0, 8);
+        wa_zero_part(p);
         w(p->c, W_F64X2_GT);
         w(p->c, W_V128_AND);
         w_get(p->c, s);
         wa_splat_bits(p, 1, 8);
         w(p->c, W_V128_AND);
-        wa_splat_bits(p, 0, 8);
+        wa_zero_part(p);
         w(p->c, W_I64X2_EQ);
         w(p->c, W_V128_AND);
         w(p->c, W_I64X2_ADD);
@@ -219,14 +217,13 @@ static void integers(wa_printer *p, const vec_value *v, bool is_signed) {
 
 /* The last bit of each element. */
 static void to_bools(wa_printer *p, const vec_value *v) {
-    static const wasm_op EQUAL[] = {W_I8X16_EQ, W_I16X8_EQ, W_I32X4_EQ, W_I64X2_EQ};
     const uint32_t size = wa_size(p, v->args[0]);
     for (uint32_t i = 0; i < wa_parts(p, size); i++) {
         wa_part(p, v->args[0], size, i);
         wa_splat_bits(p, 1, size);
         w(p->c, W_V128_AND);
         wa_splat_bits(p, 1, size);
-        w(p->c, EQUAL[wa_log(size)]);
+        wa_equal(p, size);
         set_part(p, v, i);
     }
 }

@@ -88,23 +88,18 @@ static void place_var(wa_printer *p, const vec_var *var, uint32_t base, uint32_t
     }
     *at = (wa_var){.first = (uint32_t)p->locals.count};
     const uint32_t count = var->each ? wa_parts(p, wa_var_bytes(p, var)) : 1;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t *local = hg_vec_push(&p->locals);
-        if (local)
-            *local = wasm_take(p->c, var->each ? WASM_V128 : wa_scalar(var->type));
-        else
-            p->c->bytes.failed = true;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        wa_add_local(p, var->each ? WASM_V128 : wa_scalar(var->type));
 }
 
 /* Variables of a function in locals, and arrays in its frame; those that a turn of a block keeps,
  * in its record. */
 void wa_place_vars(wa_printer *p, const vec_function *f) {
-    uint32_t frame = p->memory.frames[f->id].at, kept = 16 + p->memory.shared_bytes, number = 0;
+    uint32_t frame = p->memory.frames[f->id].at, kept = 16 + p->memory.shared_bytes;
     for (const vec_var *var = f->vars; var; var = var->next)
         if (!var->by_reference)
             place_var(p, var, var->kept ? p->b.kept : p->l.frame, var->kept ? &kept : &frame);
-    for (uint8_t n = 0; n < f->array_count; n++, number++)
+    for (uint8_t n = 0; n < f->array_count; n++)
         p->vars[f->array_params[n]->id] = (wa_var){.in_memory = true,
                                                    .base = (f->masked ? 5u : 2u) + n};
     uint32_t shared = 0;
@@ -163,9 +158,8 @@ static void set(wa_printer *p, const vec_value *v) {
 }
 
 /* The address of an element of a private array, but for the array's own offset. */
-static void push_element(wa_printer *p, const vec_value *index, const wa_var *at, uint32_t lane,
-                         uint32_t size, uint32_t number) {
-    (void)index;
+static void push_element(wa_printer *p, const wa_var *at, uint32_t lane, uint32_t size,
+                         uint32_t number) {
     w_get(p->c, at->base);
     w_get(p->c, number);
     w_i32(p->c, p->k->lanes * size);
@@ -207,7 +201,7 @@ static void array(wa_printer *p, const vec_value *v) {
     if (!index->each && !value) {
         const uint32_t number = element_number(p, index, 0, var->length, inside);
         for (uint32_t i = 0; i < wa_parts(p, size); i++) {
-            push_element(p, index, at, 0, size, number);
+            push_element(p, at, 0, size, number);
             wa_load_part(p, size, at->offset + (uint64_t)i * n * size);
             w_set(p->c, wa_local(p, v, i));
         }
@@ -227,7 +221,7 @@ static void array(wa_printer *p, const vec_value *v) {
             w(p->c, W_I32_WRAP_I64);
             w(p->c, W_I32_AND);
             (void)w_open(p->c, W_IF, WASM_VOID);
-            push_element(p, index, at, lane, size, number);
+            push_element(p, at, lane, size, number);
             wa_lane(p, value, lane);
             wa_store(p, var->type, at->offset);
             w(p->c, W_END);
@@ -236,7 +230,7 @@ static void array(wa_printer *p, const vec_value *v) {
                 wa_zero_part(p);
             else
                 w_get(p->c, wa_local(p, v, lane / n));
-            push_element(p, index, at, lane, size, number);
+            push_element(p, at, lane, size, number);
             wa_load(p, var->type, at->offset);
             wa_replace(p, v->type, size, lane % n);
             w_set(p->c, wa_local(p, v, lane / n));
@@ -343,8 +337,6 @@ static void coordinate(wa_printer *p, const vec_value *v) {
 }
 
 static void ramp(wa_printer *p, const vec_value *v) {
-    static const wasm_op ADD[] = {W_I8X16_ADD, W_I16X8_ADD, W_NONE, W_I32X4_ADD,
-                                  W_NONE,      W_NONE,      W_NONE, W_I64X2_ADD};
     const uint32_t size = wa_size(p, v), n = wa_part_lanes(p, size);
     wa_new(p, v);
     for (uint32_t i = 0; i < wa_parts(p, size); i++) {
@@ -353,7 +345,7 @@ static void ramp(wa_printer *p, const vec_value *v) {
             bytes[b] = (uint8_t)((v->u.imm * (i * n + b / size)) >> (8 * (b % size)));
         wa_part(p, v->args[0], size, i);
         w_v128(p->c, bytes);
-        w(p->c, ADD[size - 1]);
+        w(p->c, WA_OPS[KIR_ADD].vectors[wa_log(size)]);
         w_set(p->c, wa_local(p, v, i));
     }
 }

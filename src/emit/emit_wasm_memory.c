@@ -212,17 +212,10 @@ static void push_fits(wa_printer *p, const vec_value *v, int64_t low, int64_t hi
     w(p->c, W_I32_AND);
 }
 
-/* The first bit turned round, so that signed comparisons compare unsigned numbers. */
-static void turn(wa_printer *p) {
-    static const uint8_t bytes[16] = {0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0, 128};
-    w_v128(p->c, bytes);
-    w(p->c, W_V128_XOR);
-}
-
 static void push_splat_64(wa_printer *p, uint64_t value) {
     w_i64(p->c, value);
     w(p->c, W_I64X2_SPLAT);
-    turn(p);
+    wa_turn(p);
 }
 
 /* Whether a lane of the mask is outside, of an index that is each. */
@@ -233,13 +226,13 @@ static void push_outside(wa_printer *p, const vec_value *v, int64_t low, int64_t
         w_i64(p->c, (uint64_t)high);
         w(p->c, W_I64_SUB);
         w(p->c, W_I64X2_SPLAT);
-        turn(p);
+        wa_turn(p);
         wa_part(p, index, 8, i);
-        turn(p);
+        wa_turn(p);
         w(p->c, W_I64X2_LT_S);
         if (low < 0) {
             wa_part(p, index, 8, i);
-            turn(p);
+            wa_turn(p);
             push_splat_64(p, 0 - (uint64_t)low);
             w(p->c, W_I64X2_LT_S);
             w(p->c, W_V128_OR);
@@ -411,7 +404,6 @@ static void whole_row(wa_printer *p, const vec_value *v, const vec_value *stored
 /* bits: of lanes that take part; NULL: all. */
 static void by_lanes(wa_printer *p, const vec_value *v, const vec_value *stored,
                      const uint32_t *bits) {
-    static const uint8_t zeros[16];
     const uint32_t size = v->u.mem.bytes, n = wa_part_lanes(p, size);
     const uint64_t mark = p->c->taken.count;
     const uint32_t first = first_address(p, v), part = wasm_take(p->c, WASM_V128);
@@ -420,7 +412,7 @@ static void by_lanes(wa_printer *p, const vec_value *v, const vec_value *stored,
             if (stored)
                 wa_part(p, stored, size, lane / n);
             else
-                w_v128(p->c, zeros);
+                wa_zero_part(p);
             w_set(p->c, stored ? part : wa_local(p, v, lane / n));
         }
         if (bits) open_lane(p, *bits, lane);
@@ -678,7 +670,6 @@ static void atomic_lane(wa_printer *p, const vec_value *v, uint32_t site, uint32
 }
 
 static void atomic(wa_printer *p, const vec_value *v) {
-    static const uint8_t zeros[16];
     wa_new(p, v);
     const uint64_t mark = p->c->taken.count;
     const uint32_t site = new_site(p, v, 4), bits = wasm_take(p->c, WASM_I64),
@@ -688,7 +679,7 @@ static void atomic(wa_printer *p, const vec_value *v) {
     w_i64(p->c, 0);
     w_set(p->c, gone);
     for (uint32_t i = 0; v->uses && i < wa_parts(p, v->u.mem.bytes); i++) {
-        w_v128(p->c, zeros);
+        wa_zero_part(p);
         w_set(p->c, wa_local(p, v, i));
     }
     for (uint32_t lane = 0; lane < p->k->lanes; lane++) {

@@ -68,8 +68,6 @@ static void sign_extend(wa_printer *p, uint8_t type) {
 
 static uint32_t bits_of(uint8_t type) { return (uint32_t)kir_type_bytes(type) * 8; }
 
-static void integer(wa_printer *p, uint8_t type, uint64_t value) { wa_literal(p, type, value); }
-
 /* Both operands are on the stack. Divisors that trap, or overflow, are divided by 1 instead. */
 static void divide(wa_printer *p, kir_op op, uint8_t type) {
     const bool wide = type == HG_TYPE_U64, is_signed = op == KIR_SDIV || op == KIR_SREM;
@@ -80,13 +78,13 @@ static void divide(wa_printer *p, kir_op op, uint8_t type) {
     w_set(p->c, b);
     if (is_signed) sign_extend(p, type);
     w_tee(p->c, a);
-    integer(p, type, 1);
+    wa_literal(p, type, 1);
     w_get(p->c, b);
     w_get(p->c, b);
     w(p->c, wide ? W_I64_EQZ : W_I32_EQZ);
     if (is_signed) {
         w_get(p->c, b);
-        integer(p, type, UINT64_MAX);
+        wa_literal(p, type, UINT64_MAX);
         w(p->c, equal);
         w(p->c, W_I32_OR);
     }
@@ -95,19 +93,19 @@ static void divide(wa_printer *p, kir_op op, uint8_t type) {
     if (op == KIR_SDIV) { /* by -1: it is 0 - a, which wraps */
         const uint32_t q = wasm_take(p->c, wa_scalar(type));
         w_set(p->c, q);
-        integer(p, type, 0);
+        wa_literal(p, type, 0);
         w_get(p->c, a);
         w(p->c, wide ? W_I64_SUB : W_I32_SUB);
         w_get(p->c, q);
         w_get(p->c, b);
-        integer(p, type, UINT64_MAX);
+        wa_literal(p, type, UINT64_MAX);
         w(p->c, equal);
         w(p->c, W_SELECT);
     }
     if (op == KIR_UDIV || op == KIR_SDIV) {
-        integer(p, type, 0);
+        wa_literal(p, type, 0);
         w_get(p->c, b);
-        integer(p, type, 0);
+        wa_literal(p, type, 0);
         w(p->c, wide ? W_I64_NE : W_I32_NE);
         w(p->c, W_SELECT);
     }

@@ -16,7 +16,7 @@ uint32_t wa_size(const wa_printer *p, const vec_value *v) {
     return v->type == KIR_BOOL ? p->of.widths[v->id] : (uint32_t)kir_type_bytes(v->type);
 }
 
-static void push_local(wa_printer *p, wasm_type type) {
+void wa_add_local(wa_printer *p, wasm_type type) {
     uint32_t *local = hg_vec_push(&p->locals);
     if (local)
         *local = wasm_take(p->c, type);
@@ -27,10 +27,10 @@ static void push_local(wa_printer *p, wasm_type type) {
 void wa_new(wa_printer *p, const vec_value *v) {
     p->of.at[v->id] = (uint32_t)p->locals.count;
     if (!v->each) {
-        push_local(p, wa_scalar(v->type));
+        wa_add_local(p, wa_scalar(v->type));
         return;
     }
-    for (uint32_t i = 0; i < wa_parts(p, wa_size(p, v)); i++) push_local(p, WASM_V128);
+    for (uint32_t i = 0; i < wa_parts(p, wa_size(p, v)); i++) wa_add_local(p, WASM_V128);
 }
 
 uint32_t wa_local(const wa_printer *p, const vec_value *v, uint32_t part) {
@@ -86,6 +86,16 @@ void wa_splat_bits(wa_printer *p, uint64_t bits, uint32_t size) {
     uint8_t bytes[16];
     for (uint32_t i = 0; i < 16; i++) bytes[i] = (uint8_t)(bits >> (8 * (i % size)));
     w_v128(p->c, bytes);
+}
+
+void wa_equal(wa_printer *p, uint32_t size) {
+    static const wasm_op OPS[] = {W_I8X16_EQ, W_I16X8_EQ, W_I32X4_EQ, W_I64X2_EQ};
+    w(p->c, OPS[wa_log(size)]);
+}
+
+void wa_turn(wa_printer *p) {
+    wa_splat_bits(p, UINT64_C(1) << 63, 8);
+    w(p->c, W_V128_XOR);
 }
 
 void wa_replace(wa_printer *p, uint8_t type, uint32_t size, uint32_t lane) {
@@ -222,7 +232,6 @@ void wa_bits(wa_printer *p, const vec_value *mask) {
 }
 
 void wa_lanes(wa_printer *p, uint32_t bits, uint32_t size, uint32_t i) {
-    static const wasm_op EQUAL[] = {W_I8X16_EQ, W_I16X8_EQ, W_I32X4_EQ, W_I64X2_EQ};
     const uint32_t lanes = wa_part_lanes(p, size);
     uint8_t each[16] = {0};
     w_get(p->c, bits);
@@ -246,7 +255,7 @@ void wa_lanes(wa_printer *p, uint32_t bits, uint32_t size, uint32_t i) {
     w_v128(p->c, each);
     w(p->c, W_V128_AND);
     w_v128(p->c, each);
-    w(p->c, EQUAL[wa_log(size)]);
+    wa_equal(p, size);
 }
 
 /* ---- lanes among each other ---- */
@@ -317,8 +326,7 @@ wasm_op wa_lane_op(uint32_t size, bool stores) {
     static const wasm_op OPS[] = {W_V128_LOAD8_LANE,   W_V128_LOAD16_LANE, W_V128_LOAD32_LANE,
                                   W_V128_LOAD64_LANE,  W_V128_STORE8_LANE, W_V128_STORE16_LANE,
                                   W_V128_STORE32_LANE, W_V128_STORE64_LANE};
-    const int log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-    return OPS[log + (stores ? 4 : 0)];
+    return OPS[wa_log(size) + (stores ? 4 : 0)];
 }
 
 /* All lanes' elements that are in one part. */
