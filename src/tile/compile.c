@@ -786,7 +786,7 @@ void tile_kernel_destroy(tile_kernel *kernel) {
     if (!kernel) return;
     for (size_t i = 0; i < TILE_FRAME_CACHE; i++)
         tile_frame_free(atomic_load(&kernel->frame.cache[i]));
-    if ((kernel->native.now || kernel->native.expected) && kernel->native.code.destroy)
+    if (kernel->native.code.destroy) /* of code that has come, or is expected */
         kernel->native.code.destroy(kernel->native.code.user);
     hg_arena_free(&kernel->arena);
     hg_free(kernel);

@@ -13,17 +13,10 @@ _Static_assert(sizeof(hgv_memory) == sizeof(tile_memory) &&
                    offsetof(hgv_memory, valid) == offsetof(tile_memory, valid),
                "one layout");
 
-bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
-    if (!tile_takes_native(kernel) || kernel->native.now || kernel->native.expected) return false;
-    kernel->native.code = *native;
-    hg_atomic_store(&kernel->native.now, &kernel->native.code, HG_RELEASE);
-    return true;
-}
-
 bool tile_kernel_expect(tile_kernel *kernel, const tile_native *native) {
-    if (!tile_takes_native(kernel) || kernel->native.now || kernel->native.expected) return false;
+    if (!tile_takes_native(kernel) || kernel->native.taken) return false;
     kernel->native.code = *native;
-    kernel->native.expected = true;
+    kernel->native.taken = true;
     return true;
 }
 
@@ -31,6 +24,12 @@ void tile_kernel_arrive(tile_kernel *kernel,
                         void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end)) {
     kernel->native.code.run = run;
     hg_atomic_store(&kernel->native.now, &kernel->native.code, HG_RELEASE);
+}
+
+bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
+    if (!tile_kernel_expect(kernel, native)) return false;
+    tile_kernel_arrive(kernel, native->run);
+    return true;
 }
 
 /* ---- launches ---- */

@@ -185,7 +185,7 @@ struct tile_kernel {
         const tile_native *now; /* NULL: the interpreter's code runs. Atomic; it is code, once that
                                    is filled in */
         tile_native code;
-        bool expected;          /* code is filled in but for `run`, and is not `now` before that */
+        bool taken;             /* code is filled in, but for a `run` that has not arrived */
         struct tile_heat *heat; /* NULL: nobody wants to know */
     } native;
     struct {
