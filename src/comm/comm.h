@@ -29,6 +29,9 @@ hg_status comm_header_mismatch(const comm_header *a, const comm_header *b);
 hg_status comm_lost(const char *what); /* it is of a parent process */
 /* "all_reduce.f32 add of 8 elements". */
 void comm_header_text(const comm_header *h, char *text, size_t size);
+/* The same, and which call of the rank it is: COMM_CALL_TEXT bytes are enough. */
+enum { COMM_CALL_TEXT = 160 };
+void comm_call_text(const comm_header *h, char *text, size_t size);
 
 /* ---- arithmetic ---- */
 

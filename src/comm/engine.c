@@ -197,21 +197,19 @@ static void fail(comm_op *op, hg_status status) {
 }
 
 static hg_status out_of_time(const comm_op *op) {
-    char text[96];
-    comm_header_text(&op->own, text, sizeof text);
+    char text[COMM_CALL_TEXT];
+    comm_call_text(&op->own, text, sizeof text);
     uint32_t i = 0;
     while (i < op->round.count && op->round.transfers[i].done) i++;
-    return hg_fail(HG_ERROR_TIMEOUT, "%s (call %llu of rank %u): nothing from rank %u in %llu ms",
-                   text, (unsigned long long)op->own.sequence, (unsigned)op->own.rank,
+    return hg_fail(HG_ERROR_TIMEOUT, "%s: nothing from rank %u in %llu ms", text,
                    (unsigned)(i < op->round.count ? op->round.transfers[i].peer : op->own.peer),
                    (unsigned long long)op->timeout_ms);
 }
 
 static hg_status cancelled(const comm_op *op) {
-    char text[96];
-    comm_header_text(&op->own, text, sizeof text);
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "%s (call %llu of rank %u): cancelled", text,
-                   (unsigned long long)op->own.sequence, (unsigned)op->own.rank);
+    char text[COMM_CALL_TEXT];
+    comm_call_text(&op->own, text, sizeof text);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "%s: cancelled", text);
 }
 
 static bool is_cancelled(const comm_op *op) {

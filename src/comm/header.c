@@ -31,15 +31,18 @@ void comm_header_text(const comm_header *h, char *text, size_t size) {
              combines, (unsigned long long)h->count, peer);
 }
 
+void comm_call_text(const comm_header *h, char *text, size_t size) {
+    char what[96];
+    comm_header_text(h, what, sizeof what);
+    snprintf(text, size, "%s (call %llu of rank %u)", what, (unsigned long long)h->sequence,
+             (unsigned)h->rank);
+}
+
 hg_status comm_header_mismatch(const comm_header *a, const comm_header *b) {
-    char x[96], y[96];
-    comm_header_text(a, x, sizeof x);
-    comm_header_text(b, y, sizeof y);
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                   "ranks call different things: %s (call %llu of rank %u) and %s (call %llu of "
-                   "rank %u)",
-                   x, (unsigned long long)a->sequence, (unsigned)a->rank, y,
-                   (unsigned long long)b->sequence, (unsigned)b->rank);
+    char x[COMM_CALL_TEXT], y[COMM_CALL_TEXT];
+    comm_call_text(a, x, sizeof x);
+    comm_call_text(b, y, sizeof y);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "ranks call different things: %s and %s", x, y);
 }
 
 hg_status comm_lost(const char *what) {
