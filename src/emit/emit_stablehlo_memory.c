@@ -45,9 +45,9 @@ static memory find(hlo *p, const kir_value *v) {
         m.base = p->items[hlo_of(p, HLO_SHARED_BASE)];
     } else if (v->u.mem.space == KIR_CLASS) {
         m = array_memory(p, p->launch->class_array);
-        m.limit = number(p, 12288);
+        m.limit = number(p, VEC_CLASS_BYTES);
         m.base = sum(p, p->items[hlo_of(p, HLO_CLASS_BASE)],
-                     number(p, v->u.mem.class_id * UINT64_C(12288)));
+                     number(p, v->u.mem.class_id * (uint64_t)VEC_CLASS_BYTES));
     } else if (is_pool_or_buffer(v) && v->u.mem.slot >= 0) {
         uint32_t slot = (uint32_t)v->u.mem.slot;
         m = array_memory(p, p->launch->slot_arrays[slot]);

@@ -27,7 +27,6 @@ typedef struct executable {
     uint32_t *slot_arrays;
     pjrt_executable *code;
     emit_stablehlo_sites sites;
-    bool *written;
     uint64_t used; /* when, by the kernel's clock */
 } executable;
 
@@ -42,7 +41,6 @@ struct hg_driver_kernel {
 static void free_executable(executable *e) {
     hg_free(e->arrays);
     hg_free(e->slot_arrays);
-    hg_free(e->written);
     hg_vec_free(&e->sites);
     if (e->code)
         (void)tpu->executable_destroy(
@@ -149,6 +147,13 @@ static uint32_t bind(bound *b, const hg_range *range, uint8_t word) {
     return i;
 }
 
+/* Words of shared memory divide the place where a block's begins, too. */
+static uint8_t shared_word(const hg_driver_launch *l) {
+    uint8_t word = l->kernel->words[l->slot_count + 1];
+    while (l->shared_bytes % word) word /= 2;
+    return word;
+}
+
 static hg_status bind_all(const hg_driver_launch *l, bound *b) {
     const hg_driver_kernel *k = l->kernel;
     b->arenas = hg_calloc((size_t)l->slot_count + 2, sizeof *b->arenas);
@@ -158,12 +163,8 @@ static hg_status bind_all(const hg_driver_launch *l, bound *b) {
     for (uint32_t i = 0; i < l->slot_count; i++) b->places[i] = bind(b, &l->slots[i], k->words[i]);
     b->class_array = k->module->uses_class ? bind(b, &l->class_memory, k->words[l->slot_count])
                                            : EMIT_STABLEHLO_NOWHERE;
-    b->shared_array = EMIT_STABLEHLO_NOWHERE;
-    if (k->module->uses_shared && l->shared_memory.arena) {
-        uint8_t word = k->words[l->slot_count + 1];
-        while (l->shared_bytes % word) word /= 2; /* where the second block begins */
-        b->shared_array = bind(b, &l->shared_memory, word);
-    }
+    b->shared_array = k->module->uses_shared ? bind(b, &l->shared_memory, shared_word(l))
+                                             : EMIT_STABLEHLO_NOWHERE;
     for (uint32_t i = 0; i < b->count; i++)
         b->arrays[i].words = tpu_words(b->arenas[i], b->arrays[i].word_bytes);
     return HG_OK;
@@ -207,9 +208,8 @@ static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, execu
                                     .slot_arrays = b->places,
                                     .class_array = b->class_array,
                                     .shared_array = b->shared_array,
-                                    .shared_word = l->kernel->words[l->slot_count + 1]};
+                                    .shared_word = shared_word(l)};
     hg_text text = {0};
-    while (l->shared_bytes % launch.shared_word) launch.shared_word /= 2;
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
     *e = (executable){.sizes = *s};
@@ -217,9 +217,6 @@ static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, execu
     if (status == HG_OK) status = compile(&text, &e->code);
     hg_text_free(&text);
     if (status != HG_OK) return status;
-    e->written = hg_calloc((size_t)b->count + 1, sizeof *e->written);
-    if (!e->written) return hg_fail_memory();
-    for (uint32_t i = 0; i < b->count; i++) e->written[i] = b->arrays[i].written;
     e->arrays = b->arrays;
     e->slot_arrays = b->places;
     b->arrays = NULL;
@@ -286,7 +283,7 @@ static void access_fault(const hg_driver_launch *l, const kir_value *v, const ui
         f->code = KIR_FAULT_BOUNDS;
         f->offset = (uint64_t)offset;
         f->limit = v->u.mem.space == KIR_SHARED  ? l->shared_bytes - l->shared_scratch
-                   : v->u.mem.space == KIR_CLASS ? 12288
+                   : v->u.mem.space == KIR_CLASS ? VEC_CLASS_BYTES
                                                  : l->slots[v->u.mem.slot].size;
         kir_fault_text_bounds(f->message, sizeof f->message, pool, offset, kir_access_size(v),
                               f->limit);
@@ -378,7 +375,7 @@ static hg_status execute(hg_device *device, const executable *e, const bound *b,
 static void take_results(const executable *e, const bound *b, pjrt_buffer **results) {
     uint32_t at = 1;
     for (uint32_t i = 0; i < b->count; i++) {
-        if (!e->written[i]) continue;
+        if (!e->arrays[i].written) continue;
         hg_driver_arena *a = b->arenas[i];
         tpu_free_buffer(a->buffer);
         a->buffer = results[at];
