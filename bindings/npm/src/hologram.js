@@ -16,6 +16,7 @@ export class Hologram {
   #backends = new Map();
   #opening = new Map(); // names of backends that open → their promises
   #sources = new Map();
+  #gpu = null; // hasDevice(), once it was asked
   #closed;
 
   /** Made by load(). */
@@ -88,12 +89,12 @@ export class Hologram {
   /** Names of backends that can be opened here, the best first. */
   backends() {
     const found = this.devices().filter((one) => one.available && one.backend !== 'null').map((one) => one.backend);
-    return this.#hasDevice() ? [...new Set(['webgpu', ...found])] : [...new Set(found)];
+    return [...new Set(this.#hasDevice() ? ['webgpu', ...found] : found)];
   }
 
-  /** A device that is no software: quicker than WebAssembly, where work is large. */
+  /** A device that is no software: quicker than WebAssembly, where work is large. Its adapter stays the one that load() found. */
   #hasDevice() {
-    return this.devices().some((one) => one.backend === 'webgpu' && one.available && !one.software);
+    return (this.#gpu ??= this.devices().some((one) => one.backend === 'webgpu' && one.available && !one.software));
   }
 
   /**
