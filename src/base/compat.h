@@ -77,11 +77,6 @@ static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory);
 #define HG_FOR_AVX \
     __attribute__((target("avx"))) /* a function that runs only where hg_cpu_supports("avx") */
 
-#if defined(__wasm__)
-/* A function that the host of the module has. */
-#define HG_IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
-#endif
-
 /* Before the declaration of a variable: end(&variable) is called wherever its block is left. It may
  * have no other use. */
 #define HG_ENDED_BY(end) __attribute__((cleanup(end), unused))
@@ -163,12 +158,6 @@ static inline void hg_fpsr_write(uint64_t fpsr) {
  * linkage by their names. */
 #define HG_ASSEMBLY(text) __asm__(text)
 
-/* In WebAssembly: a function of the host, and one for it, by names that are their own. */
-#if defined(__wasm__)
-#define HG_WASM_IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
-#define HG_WASM_EXPORT(name) __attribute__((export_name(name)))
-#endif
-
 #define HG_TYPEOF(expression) __typeof__(expression)
 /* A block whose last expression is its value. */
 #define HG_BLOCK_VALUE(...) __extension__({__VA_ARGS__})
@@ -186,6 +175,9 @@ static inline void hg_fpsr_write(uint64_t fpsr) {
 /* ---- WebAssembly ---- */
 
 #if defined(__wasm__)
+/* A function of the host, and one for it, by names that are their own. */
+#define HG_WASM_IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
+#define HG_WASM_EXPORT(name) __attribute__((export_name(name)))
 /* A variable of an instance, a 32-bit number that is 0 at first: each worker has its own. */
 #define HG_WASM_GLOBAL(name) __asm__(".globaltype " #name ", i32\n" #name ":\n")
 #define HG_WASM_GLOBAL_GET(name, to) \

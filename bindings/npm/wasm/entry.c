@@ -5,8 +5,8 @@
 #include <hologram/hologram.h>
 #include <stdlib.h>
 
-#define EXPORT(name) __attribute__((export_name(#name)))
-#define IMPORT(name) __attribute__((import_module("host"), import_name(#name)))
+#define EXPORT(name) HG_WASM_EXPORT(#name)
+#define IMPORT(name) HG_WASM_IMPORT("host", #name)
 
 IMPORT(clock_ms) double host_clock_ms(void);
 /* An event that hg_event_on_done was asked for is over. */

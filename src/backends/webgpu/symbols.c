@@ -81,7 +81,7 @@ bool wg_is_native(void) { return wg.GetVersion != NULL; }
 #else
 
 #define WG_FUNCTION(result, function, parameters) \
-    HG_IMPORT("webgpu", #function) result wgpu##function parameters;
+    HG_WASM_IMPORT("webgpu", #function) result wgpu##function parameters;
 #include "backends/webgpu/symbols.def"
 
 const hg_vendor wg_vendor = {0};
