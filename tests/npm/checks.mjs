@@ -17,7 +17,7 @@ const COPY = (type) => `.atlas 1
 .lanes n
     y[global] = x[global]
 `;
-const ENDLESS = `.atlas 1
+export const ENDLESS = `.atlas 1
 .program endless
 .param y buffer u32 inout [1]
 .lanes 1
@@ -25,19 +25,19 @@ const ENDLESS = `.atlas 1
         y[0] = 0
     }
 `;
-const GRAPH = '.graph 1\n.extent b\n.input x f32 [b, 3]\n.constant w f32 [3, 2]\nh = gemm a=x, b=w\ny = parallel_map relu, in=h\n.output y\n';
+export const GRAPH = '.graph 1\n.extent b\n.input x f32 [b, 3]\n.constant w f32 [3, 2]\nh = gemm a=x, b=w\ny = parallel_map relu, in=h\n.output y\n';
 
-function same(actual, expected, what = '') {
+export function same(actual, expected, what = '') {
   const show = (value) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : ArrayBuffer.isView(one) ? [one.constructor.name, ...one] : one));
   if (show(actual) !== show(expected)) throw new Error(`${what} expected ${show(expected)}, got ${show(actual)}`);
 }
 
-function contains(text, ...parts) {
+export function contains(text, ...parts) {
   for (const part of parts) if (!String(text).includes(part)) throw new Error(`'${part}' is expected in '${text}'`);
 }
 
 /** The error of a call or promise. */
-async function failure(body) {
+export async function failure(body) {
   try {
     await body();
   } catch (error) {
@@ -263,13 +263,13 @@ export const checks = {
   },
 };
 
-/** { passed, failed, messages } of all checks. */
-export async function run(hg, hologram, only = null) {
+/** { passed, failed, messages } of checks by their names, each called with what is given. only: those whose names have it. */
+export async function runChecks(checks, given, only = null) {
   const count = { passed: 0, failed: 0, messages: [] };
   for (const [name, check] of Object.entries(checks)) {
     if (only && !name.includes(only)) continue;
     try {
-      await check(hg, hologram);
+      await check(...given);
       count.passed++;
     } catch (error) {
       count.failed++;
@@ -278,3 +278,6 @@ export async function run(hg, hologram, only = null) {
   }
   return count;
 }
+
+/** The same of all of this file. */
+export const run = (hg, hologram, only) => runChecks(checks, [hg, hologram], only);

@@ -1,4 +1,6 @@
 // Runs recorded conformance cases (the layout is in tests/reference/record.c) through the package's low layer, and compares.
+import { Queue } from './node_modules/hologram/queue.js';
+
 const UNCHECKED = 0x7FFFFFFF;
 const MOST_FAILURES = 20;
 const NONE = 0xFFFFFFFFFFFFFFFFn;
@@ -114,7 +116,7 @@ function runCase(hg, backend, program, c) {
 async function runQueued(hg, backend, program, c) {
   const { core } = hg;
   const { backend: device } = backend;
-  const queue = new backend.queue.constructor(backend);
+  const queue = new Queue(backend);
   const names = program.params.map((p) => p.name);
   const held = [];
   const keep = (free, ...args) => { held.unshift([free, ...args]); return args.at(-1); };

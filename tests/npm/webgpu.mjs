@@ -1,7 +1,8 @@
 // The package on the browser's WebGPU: programs, graphs, buffers, faults, what cannot be waited for, a device that is lost. Bits are
 // compared with those of wasm, which the recorded cases of the native library hold.
+import { ENDLESS, GRAPH, contains, failure, runChecks, same } from './checks.mjs';
+
 const AXPY = '.atlas 1\n.program axpy\n.param x buffer f32 in [n]\n.param y buffer f32 inout [n]\n.param alpha f32\n.param n u64\n.lanes n\n    y[global] = alpha * x[global] + y[global]\n';
-const GRAPH = '.graph 1\n.extent b\n.input x f32 [b, 3]\n.constant w f32 [3, 2]\nh = gemm a=x, b=w\ny = parallel_map relu, in=h\n.output y\n';
 const MIX = (type) => `.atlas 1
 .program mix
 .param x buffer ${type} in [n]
@@ -10,26 +11,7 @@ const MIX = (type) => `.atlas 1
 .lanes n
     y[global] = x[global] * x[(global + 1) % n] + x[(global * 7 + 3) % n]
 `;
-const ENDLESS = '.atlas 1\n.program endless\n.param y buffer u32 inout [1]\n.lanes 1\n    while y[0] < 1 {\n        y[0] = 0\n    }\n';
 const FAULT = '.atlas 1\n.program f\n.param x buffer u32 in [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global + 2]\n';
-
-function same(actual, expected, what = '') {
-  const show = (value) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : ArrayBuffer.isView(one) ? [one.constructor.name, ...one] : one));
-  if (show(actual) !== show(expected)) throw new Error(`${what} expected ${show(expected)}, got ${show(actual)}`);
-}
-
-function contains(text, ...parts) {
-  for (const part of parts) if (!String(text).includes(part)) throw new Error(`'${part}' is expected in '${text}'`);
-}
-
-async function failure(body) {
-  try {
-    await body();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('an error is expected');
-}
 
 /** Bytes of elements, hashed. */
 async function hash(elements) {
@@ -204,19 +186,4 @@ export async function launches(hg) {
 }
 
 /** { passed, failed, messages } of all checks. */
-export async function run(hg, only = null) {
-  const count = { passed: 0, failed: 0, messages: [] };
-  for (const [name, check] of Object.entries(checks)) {
-    if (only && !name.includes(only)) continue;
-    const start = performance.now();
-    try {
-      await check(hg);
-      count.passed++;
-    } catch (error) {
-      count.failed++;
-      count.messages.push(`${name}: ${error.stack ?? error}`);
-    }
-    if (only !== null) count.messages.push(`${name}: ${(performance.now() - start).toFixed(0)} ms`);
-  }
-  return count;
-}
+export const run = (hg, only) => runChecks(checks, [hg], only);

@@ -1,12 +1,12 @@
 // The page of examples/web in headless Chromium, as build.py put it together and serve.py serves it, by mouse, keys and typed text.
 //     node run.mjs FOLDER SERVE.PY [webgpu]     webgpu: only what WebGPU computes, over SwiftShader; PICTURES=FOLDER also writes what it looks like
-import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Page, WEBGPU } from '../npm/chromium.mjs';
+import { serve } from '../npm/serve.mjs';
 import { STROKES } from './strokes.mjs';
 
-const [folder, serve, only] = process.argv.slice(2);
+const [folder, script, only] = process.argv.slice(2);
 const WIDE = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 const PARTS = ['editor', 'digits', 'zoom', 'hashes'];
@@ -36,17 +36,7 @@ function same(actual, expected) {
   expect(a === b, `expected ${b}, got ${a}`);
 }
 
-/** A server of the folder: { address, end() }. */
-async function start(...options) {
-  const process_ = spawn('/usr/bin/python3', ['-B', serve, '--port', '0', ...options, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const address = await new Promise((go, stop) => {
-    process_.stdout.once('data', (said) => go(String(said).trim()));
-    process_.once('exit', () => stop(new Error('serve.py ended')));
-  });
-  return { address, end: () => process_.kill() };
-}
-
-const server = await start();
+const server = await serve(script, folder);
 const page = await Page.start(only === 'webgpu' ? WEBGPU : []);
 const text = (selector) => page.evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`);
 const click = (selector) => page.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
@@ -298,7 +288,7 @@ async function saysWhatIsMissing() {
 }
 
 async function serves() {
-  const isolated = await start('--isolated');
+  const isolated = await serve(script, folder, '--isolated');
   try {
     const wasm = await fetch(new URL('package/hologram.wasm', isolated.address), { method: 'HEAD' });
     same(['content-type', 'cross-origin-opener-policy', 'cross-origin-embedder-policy'].map((name) => wasm.headers.get(name)),

@@ -1,14 +1,15 @@
 // The package through bundlers and the compiler of TypeScript, each output run in Chromium or Node.
 //     node run.mjs PACKAGE TOOLS FOLDER SERVE.PY     PACKAGE: hologram as it is installed; TOOLS: where tools/setup put package-lock.json's
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Page } from '../chromium.mjs';
+import { serve } from '../serve.mjs';
 
-const [installed, tools, folder, serve] = process.argv.slice(2).map((path) => resolve(path));
+const [installed, tools, folder, script] = process.argv.slice(2).map((path) => resolve(path));
 const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(join(tools, 'package.json'));
 const run = promisify(execFile);
@@ -54,15 +55,11 @@ async function title(address) {
 
 /** The same of a folder that serve.py serves, with its strict policy. */
 async function shown(at) {
-  const server = spawn('/usr/bin/python3', ['-B', serve, '--port', '0', at], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = await serve(script, at);
   try {
-    const address = await new Promise((go, stop) => {
-      server.stdout.once('data', (said) => go(String(said).trim()));
-      server.once('exit', () => stop(new Error('serve.py ended')));
-    });
-    return await title(address);
+    return await title(server.address);
   } finally {
-    server.kill();
+    server.end();
   }
 }
 
