@@ -184,6 +184,11 @@ uint32_t wasm_type_of(wasm_module *m, const char *signature) {
     byte(&one, 0x60);
     types_text(&one, signature, params);
     types_text(&one, signature + params + 1, all - params - 1);
+    if (one.failed) {
+        m->failed = true;
+        hg_text_free(&one);
+        return 0;
+    }
     uint32_t number = 0;
     size_t at = 0;
     while (at < m->types.length) { /* each with its length in front, as two bytes */
@@ -196,10 +201,10 @@ uint32_t wasm_type_of(wasm_module *m, const char *signature) {
     if (at >= m->types.length) {
         byte(&m->types, (uint32_t)one.length >> 8);
         byte(&m->types, (uint32_t)one.length);
-        hg_text_add(&m->types, one.data ? one.data : "", one.length);
+        hg_text_add(&m->types, one.data, one.length);
         m->type_count++;
     }
-    m->failed = m->failed || one.failed || m->types.failed;
+    m->failed = m->failed || m->types.failed;
     hg_text_free(&one);
     return number;
 }
