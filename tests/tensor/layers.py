@@ -127,9 +127,9 @@ def statistics(x, eps, kind, centred):
         s = np.sqrt((away * away).mean(1) + (x.dtype.type(np.float32(eps)) if kind == "f32" else eps))
         inverse = 1 / s
         inverse[~np.isfinite(x).all(1)] = np.nan
-        mean[~np.isfinite(x).all(1)] = np.nan
+        off = np.where(np.isfinite(mean), 2 * u * np.abs(mean) + u * (n / 24 + 48) * s, 0)  # an infinity or NaN is what it is
         least = 4 * LEAST[kind]
-        return {"mean": (mean, 2 * u * np.abs(mean) + u * (n / 24 + 48) * s + least), "inverse_deviation": (inverse, u * (n / 32 + 36) * inverse + least)}
+        return {"mean": (mean, off + least), "inverse_deviation": (inverse, u * (n / 32 + 36) * inverse + least)}
 
 
 class Norm(Operation):
