@@ -389,6 +389,43 @@ template <class T>
 tensor<T> fused_linear(const tensor<T> &x, const tensor<T> &w, const tensor<T> &b) {
     return tensor<T>::template call<T>(HG_OPS_FUSED_LINEAR, {x.get(), w.get(), b.get()});
 }
+/** What bytes stand for: (bytes - zero) * scale. Of a matrix scale and zero are one number, or one
+ * for each row of a, column of b. */
+template <class Q, class S = float> struct quantized {
+    tensor<Q> bytes;
+    tensor<S> scale;
+    tensor<Q> zero;
+};
+/** x / scale to the nearest integer, plus zero, saturated. */
+template <class Q, class T, class S>
+quantized<Q, S> quantize(const tensor<T> &x, const tensor<S> &scale, const tensor<Q> &zero) {
+    auto made = tensor<T>::template call<Q>(HG_OPS_QUANTIZE, {x.get(), scale.get(), zero.get()});
+    return {std::move(made), scale, zero};
+}
+template <class Q, class S> tensor<S> dequantize(const quantized<Q, S> &q) {
+    return tensor<Q>::template call<S>(HG_OPS_DEQUANTIZE,
+                                       {q.bytes.get(), q.scale.get(), q.zero.get()});
+}
+/** What both stand for, multiplied, and quantized with that scale and zero. */
+template <class R, class A, class B, class S>
+quantized<R, S> quantized_matmul(const quantized<A, S> &a, const quantized<B, S> &b,
+                                 const tensor<S> &scale, const tensor<R> &zero) {
+    auto made = tensor<A>::template call<R>(
+        HG_OPS_QUANTIZED_MATMUL, {a.bytes.get(), a.scale.get(), a.zero.get(), b.bytes.get(),
+                                  b.scale.get(), b.zero.get(), scale.get(), zero.get()});
+    return {std::move(made), scale, zero};
+}
+/** The product of matrices of bytes, as int32_t. */
+template <class A, class B> tensor<int32_t> matmul_integer(const tensor<A> &a, const tensor<B> &b) {
+    return tensor<A>::template call<int32_t>(HG_OPS_MATMUL_INTEGER, {a.get(), b.get()});
+}
+/** The same of what zero points are taken from. */
+template <class A, class B>
+tensor<int32_t> matmul_integer(const tensor<A> &a, const tensor<B> &b, const tensor<A> &a_zero,
+                               const tensor<B> &b_zero) {
+    return tensor<A>::template call<int32_t>(HG_OPS_MATMUL_INTEGER,
+                                             {a.get(), b.get(), a_zero.get(), b_zero.get()});
+}
 /** Joins parts by an operation along an axis: concat, stack. */
 template <class T>
 tensor<T> join(hg_operation operation, std::initializer_list<tensor<T>> parts, int64_t axis) {

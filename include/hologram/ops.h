@@ -256,6 +256,41 @@ static inline HG_NODISCARD hg_status hg_ops_scatter_add(hg_executor *executor, c
 }
 /* clang-format on */
 
+/* ---- quantized numbers ---- */
+
+/** What bytes stand for: (byte - zero) * scale. Of a matrix scale and zero are one number, or one
+ * for each row of a, column of b; zero has the bytes' type. */
+typedef struct hg_quantized {
+    const hg_tensor *bytes, *scale, *zero;
+} hg_quantized;
+
+/* clang-format off */
+/** x / scale to the nearest integer, ties to even, plus zero, saturated to its type; NULL: u8 and 0. */
+static inline HG_NODISCARD hg_status hg_ops_quantize(hg_executor *executor, const hg_tensor *x, const hg_tensor *scale, const hg_tensor *zero, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {x, scale, zero};
+    return hg_ops_call(executor, HG_OPS_QUANTIZE, inputs, zero ? 3 : 2, NULL, result, 1);
+}
+/** (bytes - zero) * scale; zero may be NULL. */
+static inline HG_NODISCARD hg_status hg_ops_dequantize(hg_executor *executor, hg_quantized q, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {q.bytes, q.scale, q.zero};
+    return hg_ops_call(executor, HG_OPS_DEQUANTIZE, inputs, q.zero ? 3 : 2, NULL, result, 1);
+}
+/** Three results: u8, their scale and zero, for the range of all elements and 0. */
+static inline HG_NODISCARD hg_status hg_ops_dynamic_quantize(hg_executor *executor, const hg_tensor *x, hg_tensor **results) {
+    return hg_ops_call(executor, HG_OPS_DYNAMIC_QUANTIZE, &x, 1, NULL, results, 3);
+}
+/** (a - a_zero) (b - b_zero) of matrices of bytes, as i32; b_zero, or both, may be NULL. */
+static inline HG_NODISCARD hg_status hg_ops_matmul_integer(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *a_zero, const hg_tensor *b_zero, hg_tensor **result) {
+    const hg_tensor *inputs[4] = {a, b, a_zero, b_zero};
+    return hg_ops_call(executor, HG_OPS_MATMUL_INTEGER, inputs, b_zero ? 4 : a_zero ? 3 : 2, NULL, result, 1);
+}
+/** What a and b stand for, multiplied, and quantized with that scale and zero to zero's type. */
+static inline HG_NODISCARD hg_status hg_ops_quantized_matmul(hg_executor *executor, hg_quantized a, hg_quantized b, const hg_tensor *scale, const hg_tensor *zero, hg_tensor **result) {
+    const hg_tensor *inputs[8] = {a.bytes, a.scale, a.zero, b.bytes, b.scale, b.zero, scale, zero};
+    return hg_ops_call(executor, HG_OPS_QUANTIZED_MATMUL, inputs, 8, NULL, result, 1);
+}
+/* clang-format on */
+
 /* ---- making ---- */
 
 #ifdef __cplusplus

@@ -64,9 +64,8 @@ static hg_status add_matrices(ops_call *c, ops_kept *k, ops_arguments *a, const 
 
 /* ---- products ---- */
 
-/* The batch that both broadcast to, with the product's rows and columns behind it. */
-static hg_status product_shape(const ops_call *c, const hg_tensor *a, const hg_tensor *b,
-                               uint64_t *shape, uint32_t *rank) {
+hg_status ops_product_shape(const ops_call *c, const hg_tensor *a, const hg_tensor *b,
+                            uint64_t *shape, uint32_t *rank) {
     hg_tensor x = tensor_like(a), y = tensor_like(b);
     const hg_tensor *both[2] = {&x, &y};
     x.rank -= 2;
@@ -183,7 +182,7 @@ static hg_status complex_product(ops_call *c, ops_kept *k, const hg_tensor *a, c
     hg_tensor **own = ops_keep(k), **made = ops_keep(k), rows, columns;
     uint64_t shape[2 * HG_TENSOR_AXES], count;
     uint32_t rank;
-    HG_TRY(product_shape(c, a, b, shape, &rank));
+    HG_TRY(ops_product_shape(c, a, b, shape, &rank));
     HG_TRY(tensor_check_shape(a->type, shape, rank, &count));
     if (!count || !extent(a, 1)) return ops_filled(c, a->type, "0", shape, rank, result);
     bool pairs = a->strides[a->rank - 1] == 1 || extent(a, 1) == 1;
@@ -209,7 +208,7 @@ hg_status ops_product(ops_call *c, ops_kept *k, const hg_tensor *a, const hg_ten
     uint64_t shape[2 * HG_TENSOR_AXES], count;
     uint32_t rank;
     hg_tensor **packed = ops_keep(k);
-    HG_TRY(product_shape(c, a, b, shape, &rank));
+    HG_TRY(ops_product_shape(c, a, b, shape, &rank));
     HG_TRY(tensor_check_shape(a->type, shape, rank, &count));
     if (bias) {
         HG_TRY(tensor_operand(c->run, bias, true, packed));
@@ -654,7 +653,7 @@ static hg_status solve_for(ops_call *c, ops_kept *k, const hg_tensor *a, const h
     factors f;
     ops_arguments args = {.count = 0};
     hg_program *program;
-    HG_TRY(product_shape(c, a, b, shape, &rank));
+    HG_TRY(ops_product_shape(c, a, b, shape, &rank));
     if (!tensor_numel(shape, rank)) return ops_filled(c, a->type, "0", shape, rank, &c->out[0]);
     HG_TRY(with_batch(k, a, shape, rank, &x));
     HG_TRY(with_batch(k, b, shape, rank, &y));

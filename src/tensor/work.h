@@ -80,6 +80,10 @@ hg_status ops_program(ops_call *c, const char *text, const char *name, hg_elemen
 
 /* ---- operations that others are made of ---- */
 
+/* Of a times b, of at least 2 axes each: the batch that both broadcast to, with the product's rows
+ * and columns behind it. */
+hg_status ops_product_shape(const ops_call *c, const hg_tensor *a, const hg_tensor *b,
+                            uint64_t *shape, uint32_t *rank) HG_NODISCARD;
 /* a times b of at least 2 axes each, whose inner extents are equal, and b's columns. bias: NULL, or
  * added to rows, of floats. */
 hg_status ops_product(ops_call *c, ops_kept *k, const hg_tensor *a, const hg_tensor *b,

@@ -20,7 +20,7 @@ OPTIONAL = {
     ("hg_tree_lanes", "extents"), ("hg_tree_grid", "extents"), ("hg_tree_meta", "key"), ("hg_tree_meta", "value"), # hg_tree_build says it
     ("hg_config_read_files", "path"), ("hg_config_load", "path"), ("hg_config_list", "path"), ("hg_config_list", "user"), ("hg_executor_execute", "launch"), ("hg_executor_execute", "params"), ("hg_backend_listen", "user"), ("hg_event_on_done", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
     ("hg_tensor_save", "names"), ("hg_tensor_split", "sizes"), ("hg_tensor_from_host", "executor"), ("hg_tensor_wrap_host", "executor"), ("hg_tensor_wrap_host", "strides"), ("hg_tensor_wrap_host", "release"), ("hg_tensor_wrap_host", "user"), ("hg_scope_end", "scope"),
-    ("hg_ops_gemm", "c"), ("hg_ops_conv2d", "bias"), ("hg_ops_conv2d", "stride"), ("hg_ops_conv2d", "padding"), ("hg_ops_conv2d", "dilation"), ("hg_ops_attention", "mask"),
+    ("hg_ops_gemm", "c"), ("hg_ops_conv2d", "bias"), ("hg_ops_conv2d", "stride"), ("hg_ops_conv2d", "padding"), ("hg_ops_conv2d", "dilation"), ("hg_ops_attention", "mask"), ("hg_ops_quantize", "zero"), ("hg_ops_matmul_integer", "a_zero"), ("hg_ops_matmul_integer", "b_zero"),
     ("hg_graph_constant", "elements"), ("hg_graph_view", "name"), ("hg_graph_strided_view", "name"), ("hg_graph_permuted", "name"), ("hg_graph_broadcast", "name"), ("hg_graph_output", "name"), ("hg_graph_binding_submit", "signal"), ("hg_program_emit", "length"), ("hg_program_optimize", "stats"), ("hg_character_f64", "real"), ("hg_character_f64", "imaginary"),
 }
 # A valid argument by the parameter's type, or by type and name.

@@ -239,6 +239,18 @@ def windows():
     refused(lambda: hg.conv_transpose(hg.ones((1, 1, 2)), hg.ones((1, 1, 2)), padding=2), ValueError, ("padding",), "conv_transpose of nothing")
     refused(lambda: hg.max_pool(hg.ones((1, 1, 4, 4)), (1, 2, 3)), ValueError, ("2 expected",), "a window of three axes for two")
 
+    q, scale, zero = hg.dynamic_quantize(hg.asarray(np.array([-1, 0, 4.1], "f4")))
+    same(q, np.array([0, 50, 255], "u1"), "dynamic_quantize")
+    same(hg.dequantize(q, scale, zero), (np.array([-50, 0, 205], "f4") * np.float32(np.float32(5.1) / np.float32(255))), "dequantize")
+    same(hg.quantize(hg.asarray(np.array([2.5, 3.5, -1], "f4")), hg.asarray(np.float32(1)), dtype="int8"), np.array([2, 4, -1], "i1"), "quantize")
+    a, b = rng.integers(-128, 128, (3, 5)).astype("i1"), rng.integers(0, 256, (5, 4)).astype("u1")
+    sums = (a.astype("i4") - 3) @ (b.astype("i4") - 7)
+    same(hg.matmul_integer(hg.asarray(a), hg.asarray(b), hg.asarray(np.int8(3)), hg.asarray(np.uint8(7))), sums, "matmul_integer")
+    same(hg.matmul_integer(hg.asarray(a), hg.asarray(b), None, hg.asarray(np.uint8(7))), a.astype("i4") @ (b.astype("i4") - 7), "matmul_integer of one zero point")
+    numbers = [hg.asarray(np.float32(x)) for x in (0.5, 0.25, 64)]
+    same(hg.quantized_matmul(hg.asarray(a), numbers[0], hg.asarray(np.int8(3)), hg.asarray(b), numbers[1], hg.asarray(np.uint8(7)), numbers[2], hg.asarray(np.uint8(128))),
+         np.clip(np.rint(sums.astype("f4") / np.float32(512)) + 128, 0, 255).astype("u1"), "quantized_matmul")
+    refused(lambda: hg.quantize(hg.asarray(a), numbers[0]), hg.ArgumentError, ("floats",), "quantize of integers")
 
 def memory():
     a = np.arange(6.0).reshape(2, 3)

@@ -418,8 +418,71 @@ def losses(m, name):
 
 # ---- comparing ----
 
+def quantized(m):
+    """Two matrices of bytes with zero points, as inputs and as a product of integers."""
+    a, b = (np.dtype(m.turn(kinds)) for kinds in (["i1", "u1", "i1", "u1"], ["i1", "i1", "u1", "u1", "u1"]))
+    rows, inner, columns = (m.number(0, 9) if m.round % 3 == 2 else m.number(1, 40) for _ in range(3))
+    batches = m.turn([((), ()), ((2,), (2,)), ((3,), ()), ((), (2,)), ((2, 1), (3,)), ((2, 3), (2, 3)), ((1,), (4,))])
+    of_rows, of_columns = m.turn([(), (rows,), (rows, 1), (1,)]), m.turn([(), (columns,), (1, columns)])
+    byte = lambda kind: m.elements(kind, -128, 128 if kind.kind == "i" else 256)  # noqa: E731
+    parts = [m.array(a, (*batches[0], rows, inner), make=byte(a)), m.array(b, (*batches[1], inner, columns), make=byte(b)),
+             m.array(a, of_rows, make=byte(a)), m.array(b, of_columns, make=byte(b))]
+    line = lambda x, axis: x.reshape(()) if x.size == 1 else x.reshape(-1, 1) if axis == 0 else x.reshape(1, -1)  # noqa: E731
+    x, y, x_zero, y_zero = (layout.array.astype("i4") for layout in parts)
+    return parts, (x - line(x_zero, 0)) @ (y - line(y_zero, 1)), (x @ y, (x - line(x_zero, 0)) @ y), line
+
+
+@case("matmul_integer")
+def matmul_integer(m):
+    parts, sums, others, _ = quantized(m)
+    count = m.turn([4, 2, 3])
+    return Case(parts[:count], sums if count == 4 else others[count - 2])
+
+
+@case("quantized_matmul")
+def quantized_matmul(m):
+    """Each step rounded in f32."""
+    (a, b, a_zero, b_zero), sums, _, line = quantized(m)
+    to = np.dtype(m.turn(["u1", "i1", "i1"]))
+    positive = lambda kind: lambda shape: np.asarray(m.random.random(shape) * 0.02 + 0.001).astype(kind)  # noqa: E731
+    scales = [m.array(m.turn(["f4", "f2", "f8"]), x.array.shape, make=positive("f4")) for x in (a_zero, b_zero)]
+    shape = m.turn([(), sums.shape[-1:], (sums.shape[-2], 1), sums.shape[-2:]])
+    scale, zero = m.array("f4", shape, make=positive("f4")), m.array(to, m.turn([(), shape]), make=m.elements(to))
+    x, y, z = (layout.array.astype("f4") for layout in (*scales, scale))
+    rounded = np.rint(sums.astype("f4") * (line(x, 0) * line(y, 1) / z)) + zero.array.astype("f4")
+    return Case([a, scales[0], a_zero, b, scales[1], b_zero, scale, zero], np.clip(rounded, np.iinfo(to).min, np.iinfo(to).max), kind=to)
+
+
+@case("quantize", "dequantize", "dynamic_quantize")
+def bytes_of_numbers(m, name):
+    """Elements with a scale and a zero point of each of an axis, or of all; numbers that are none, and such that saturate."""
+    kind, to = m.kind(), np.dtype(m.turn(["u1", "i1", "i2", "u2", "i4"]))
+    shape = m.turn([(3, 5, 2), (7,), (), (2, 1, 6), (0, 4)])
+    wide = np.dtype("f8" if kind == "f8" else "f4")
+    if name == "dynamic_quantize":
+        shape = shape if 0 not in shape else (33,)
+        x = m.array(kind, shape, make=lambda s: (m.turn([1, 0, -1, 300]) * m.random.random(s) + m.turn([0, -0.5])).astype(kind))
+        v = x.array.astype(wide)
+        most, least = max(wide.type(0), v.max()), min(wide.type(0), v.min())
+        scale = (wide.type(1) if most == least else most - least) / wide.type(255)
+        zero = np.clip(np.rint(-least / scale), 0, 255)
+        return Case([x], np.clip(np.rint(v / scale) + zero, 0, 255).astype("u1"), kind=wide, more=(scale, zero.astype("u1")))
+    part = m.turn([(), shape[-1:], shape])
+    scale = m.array(kind, part, make=lambda s: m.random.choice([0.25, 0.5, 2, 0.3], s).astype(kind))
+    zero = m.array(to, m.turn([part, ()]), make=m.elements(to, -5, 6))
+    with_zero = m.turn([True, True, False])
+    if name == "dequantize":
+        q = m.array(to, shape, make=m.elements(to, -100, 101))
+        left = q.array.astype(wide) - (zero.array.astype(wide) if with_zero else 0)
+        return Case([q, scale, *[zero][:with_zero]], left * scale.array.astype(wide), kind=np.dtype(kind), bound=1, scale=110)
+    x = m.array(kind, shape, make=lambda s: np.where(m.random.random(s) < 0.1, m.random.choice([np.inf, -np.inf, 6e4], s), m.random.integers(-400, 400, s) / 8).astype(kind))  # ties too
+    to = to if with_zero else np.dtype("u1")
+    whole = np.rint(x.array.astype(wide) / scale.array.astype(wide)) + (zero.array.astype(wide) if with_zero else 0)
+    return Case([x, scale, *[zero][:with_zero]], np.clip(whole, np.iinfo(to).min, np.iinfo(to).max).astype("f8"), kind=to)
+
+
 def compare(c, got, want, what):
-    kind = want.dtype if want.dtype.kind == "i" else np.dtype(c.kind)
+    kind = want.dtype if want.dtype.kind in "iu" else np.dtype(c.kind)
     if got.dtype != kind or got.shape != want.shape:
         checks.check(False, f"{what}: {got.dtype} {got.shape}, {kind} {want.shape} expected")
         return
@@ -508,6 +571,13 @@ def refused(e):
             ("attention", [f(2, 3), f(4, 3), f(4, 2)], {"numbers": [0, -1]}, "softcap"),
             ("embedding", [f(4, 2), f(2)], {}, "integers of at most 64 bits"),
             ("embedding", [f(4, 2), index], {}, "out of bounds"),
+            ("matmul_integer", [index, index], {}, "bytes, i8 or u8"),
+            ("matmul_integer", [e.tensor(np.zeros((2, 3), "i1")), e.tensor(np.zeros((3, 2), "i1")), e.tensor(np.zeros(3, "i1"))], {}, "one of each row"),
+            ("matmul_integer", [e.tensor(np.zeros((2, 3), "i1")), e.tensor(np.zeros((3, 2), "i1")), e.tensor(np.zeros(2, "u1"))], {}, "another type"),
+            ("quantize", [f(2), index], {}, "a scale of floats"),
+            ("quantize", [f(2), f(2)], {"type": "i8"}, "at most 32 bits"),
+            ("dequantize", [f(2), f(2)], {}, "integers of at most 32 bits"),
+            ("dynamic_quantize", [f(0)], {"results": 3}, "no element"),
             ("mse", [f(2), f(3)], {}, "one shape expected")]:
         try:
             e.call(name, inputs, **given)

@@ -382,16 +382,6 @@ def matmul(n, a, b):
     return call("matmul", a, b)
 
 
-@operator("MatMulInteger")
-def matmul_integer(n, a, b, a_zero=None, b_zero=None):
-    wide = [cast(t, np.dtype("i4")) for t in (a, b)]
-    for i, zero in enumerate((a_zero, b_zero)):
-        if zero is not None:
-            zero = cast(zero, np.dtype("i4"))
-            wide[i] = call("sub", wide[i], reshape(zero, [-1 % (1 << 64), 1]) if i == 0 and len(zero.shape) == 1 and zero.shape[0] > 1 else zero)
-    return call("matmul", *wide)
-
-
 @operator("Gemm")
 def gemm(n, a, b, c=None):
     a, b = (permute(t, [1, 0]) if n.get(name, 0) else t for t, name in ((a, "transA"), (b, "transB")))
@@ -794,29 +784,47 @@ def dft(n, x, length=None, axis=None):
 
 # ---- quantized ----
 
-def along(t, x, axis):
-    """Numbers of an axis against all of x."""
-    return t if t is None or len(t.shape) != 1 or t.shape[0] == 1 else reshape(t, [t.shape[0] if d == axis % len(x.shape) else 1 for d in range(len(x.shape))])
+def along(n, t, x):
+    """Numbers of an axis, or of its blocks, against all of x."""
+    axis, block = n.get("axis", 1), n.get("block_size", 0)
+    if t is None or block == 0:
+        return t if t is None or len(t.shape) != 1 or t.shape[0] == 1 else reshape(t, [t.shape[0] if d == axis % len(x.shape) else 1 for d in range(len(x.shape))])
+    return cut(call("repeat", t, sizes=[block], axes=[axis]), axis, 0, x.shape[axis])
+
+
+def given(*inputs):
+    return [t for t in inputs if t is not None]
 
 
 @operator("DequantizeLinear")
 def dequantize(n, x, scale, zero=None):
-    n.only("axis", block_size=0)
-    scale, zero = (along(t, x, n.get("axis", 1)) for t in (scale, zero))
-    wide = cast(x, kind(scale))
-    return call("mul", wide if zero is None else call("sub", wide, cast(zero, kind(scale))), scale)
+    n.only("axis", "block_size")
+    return call("dequantize", x, *given(along(n, scale, x), along(n, zero, x)))
 
 
 @operator("QuantizeLinear")
 def quantize(n, x, scale, zero=None):
-    n.only("axis", "saturate", block_size=0, output_dtype=0, precision=0)
-    scale, zero = (along(t, x, n.get("axis", 1)) for t in (scale, zero))
-    to = np.dtype("u1") if zero is None else kind(zero)
-    if to.kind not in "iu":
+    n.only("axis", "saturate", "block_size", "output_dtype", precision=0)
+    to = kind(zero) if zero is not None else onnx_files.TYPES.get(n.get("output_dtype", 2))
+    if to is None or np.dtype(to).kind not in "iu":
         raise Other("quantized floats")
-    whole = call("round", call("div", x, scale))
-    whole = whole if zero is None else call("add", whole, cast(zero, kind(x)))
-    return cast(call("clip", whole, like(np.iinfo(to).min, x), like(np.iinfo(to).max, x)), to)
+    return call("quantize", x, *given(along(n, scale, x), along(n, zero, x)), type=to)
+
+
+@operator("DynamicQuantizeLinear")
+def dynamic_quantize(n, x):
+    return call("dynamic_quantize", x, results=3)
+
+
+@operator("MatMulInteger")
+def matmul_integer(n, a, b, a_zero=None, b_zero=None):
+    a_zero = like(0, a) if a_zero is None and b_zero is not None else a_zero
+    return call("matmul_integer", a, b, *given(a_zero, b_zero))
+
+
+@operator("QLinearMatMul")
+def quantized_matmul(n, *inputs):
+    return call("quantized_matmul", *inputs)
 
 
 # ---- the tests ----

@@ -745,6 +745,33 @@ def avg_pool2d(x, /, window, *, stride=None, padding=0):
     return _pooled("avg_pool2d", 2, x, window, stride, padding)
 
 
+def quantize(x, scale, zero_point=None, /, *, dtype=None):
+    """x / scale to the nearest integer, ties to even, plus the zero point, saturated to its type, or to dtype, or to uint8."""
+    return _op["quantize"](*[one for one in (x, scale, zero_point) if one is not None], type=types.resolve(dtype))
+
+
+def dequantize(x, scale, zero_point=None, /):
+    """(x - zero_point) * scale, of scale's type."""
+    return _op["dequantize"](*[one for one in (x, scale, zero_point) if one is not None])
+
+
+def dynamic_quantize(x, /):
+    """x as uint8, the scale and the zero point, for the range of all elements and 0."""
+    return _op["dynamic_quantize"](x)
+
+
+def matmul_integer(x1, x2, x1_zero=None, x2_zero=None, /):
+    """The product of matrices of int8 or uint8 as int32; zero points are taken from them first: one, or one of each row of x1, column of x2."""
+    if x1_zero is None and x2_zero is not None:
+        x1_zero = full((), 0, dtype=x1.dtype)
+    return _op["matmul_integer"](*[one for one in (x1, x2, x1_zero, x2_zero) if one is not None])
+
+
+def quantized_matmul(x1, x1_scale, x1_zero, x2, x2_scale, x2_zero, scale, zero, /):
+    """What both stand for, (x - zero) * scale, multiplied, and quantized with the last scale and zero point, to its type."""
+    return _op["quantized_matmul"](x1, x1_scale, x1_zero, x2, x2_scale, x2_zero, scale, zero)
+
+
 def embedding(table, indices, /):
     """Rows of a table by their numbers."""
     return _op["embedding"](table, indices)

@@ -14,7 +14,7 @@ static uint64_t rnd(uint64_t below) {
     return (random_state >> 33) % below;
 }
 
-enum { MOST_INPUTS = 5, MOST_RESULTS = 4, MOST_BYTES = 1 << 16, MOST_SIZES = 9 };
+enum { MOST_INPUTS = 8, MOST_RESULTS = 4, MOST_BYTES = 1 << 16, MOST_SIZES = 9 };
 static hg_executor *executor;
 static char bytes[2][MOST_BYTES];
 

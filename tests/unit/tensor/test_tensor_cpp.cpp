@@ -85,6 +85,29 @@ static void functions(const hg::executor &cpu) {
     throws([&] { (void)hg::concat({a, row}); }, "concat");
 }
 
+/* Numbers by halves from 10, by quarters and ones of columns: by hand. */
+static void bytes(const hg::executor &cpu) {
+    hg::tensor<float> x(cpu, {1.2F, 2, 300, -7}), half(cpu, {0.5F});
+    hg::tensor<uint8_t> ten(cpu, {10});
+    auto q = quantize(x, half, ten);
+    CHECK(q.bytes.to_vector() == std::vector<uint8_t>({12, 14, 255, 0}));
+    CHECK(dequantize(q).to_vector() == std::vector<float>({1, 2, 122.5F, -5}));
+    hg::tensor<int8_t> b(cpu, {1, 0, 2, -3, 0, 1, 4, 5}), zeros(cpu, {0, 1});
+    hg::tensor<float> scales(cpu, {0.25F, 1});
+    auto matrix = b.reshape({4, 2});
+    auto left = q.bytes.reshape({1, 4});
+    CHECK(matmul_integer(left, matrix).to_vector() == std::vector<int32_t>({40, 213}));
+    CHECK(matmul_integer(left, matrix, ten, zeros).to_vector() == std::vector<int32_t>({-30, -58}));
+    auto to = hg::tensor<int8_t>(cpu, {-2});
+    auto made = quantized_matmul(hg::quantized<uint8_t>{left, half, ten},
+                                 hg::quantized<int8_t>{matrix, scales, zeros}, half, to);
+    CHECK(made.bytes.to_vector() == std::vector<int8_t>({-10, -60}));
+    throws([&] { (void)matmul_integer(matrix, matrix); }, "inner extents differ");
+    hg_tensor *parts[3] = {nullptr, nullptr, nullptr};
+    CHECK(hg_ops_dynamic_quantize(cpu.get(), x.get(), parts) == HG_OK);
+    for (hg_tensor *part : parts) hg_tensor_release(part);
+}
+
 static void recorded(const hg::executor &cpu) {
     auto x = hg::tensor<float>::ones(cpu, {4, 5}), y = x;
     {
@@ -101,6 +124,7 @@ int main() {
     values(cpu);
     functions(cpu);
     complex_numbers(cpu);
+    bytes(cpu);
     recorded(cpu);
     return test_done();
 }
