@@ -338,22 +338,40 @@ static void copy(wa_printer *p, const vec_value *v, uint32_t local) {
     w_set(p->c, wa_local(p, v, 0));
 }
 
+/* launch->fuel less what a turn of the loop takes; a call where that is below 0. */
 static void fuel(wa_printer *p, const vec_value *v) {
+    const bool block = wa_in_block(p) && !vec_turns_around(v);
     wa_new(p, v);
+    const uint32_t left = wasm_take(p->c, WASM_I64);
     w_get(p->c, p->l.launch);
-    w_i64(p->c, v->u.imm + (wa_in_block(p) && !vec_turns_around(v) ? 0 : p->k->lanes));
-    if (wa_in_block(p) && !vec_turns_around(v)) {
+    w_get(p->c, p->l.launch);
+    w_memory(p->c, W_I64_LOAD, WA_LAUNCH_FUEL);
+    w_i64(p->c, v->u.imm + (block ? 0 : p->k->lanes));
+    if (block) {
         w_get(p->c, p->b.turns);
         w_i32(p->c, p->k->lanes);
         w(p->c, W_I32_MUL);
         w(p->c, W_I64_EXTEND_I32_U);
         w(p->c, W_I64_ADD);
-        w_i64(p->c, 1);
-    } else {
-        w_get(p->c, p->l.run);
     }
+    w(p->c, W_I64_SUB);
+    w_tee(p->c, left);
+    w_memory(p->c, W_I64_STORE, WA_LAUNCH_FUEL);
+    w_i32(p->c, 0);
+    w_set(p->c, wa_local(p, v, 0));
+    w_get(p->c, left);
+    w_i64(p->c, 0);
+    w(p->c, W_I64_LT_S);
+    (void)w_open(p->c, W_IF, WASM_VOID);
+    w_get(p->c, p->l.launch);
+    if (block)
+        w_i64(p->c, 1);
+    else
+        w_get(p->c, p->l.run);
     wa_call(p, WA_HELPER_FUEL);
     w_set(p->c, wa_local(p, v, 0));
+    w(p->c, W_END);
+    wasm_release(p->c, p->c->taken.count - 1);
 }
 
 static void barrier(wa_printer *p, const vec_value *v) {
@@ -461,16 +479,49 @@ static void close_region(wa_printer *p, vec_cursor *c, const vec_region *root) {
     }
 }
 
+/* ---- pieces ---- */
+
+/* TurboFan of V8 leaves loads in their order, and puts off what is computed from them until that is
+ * used: of many loads in a row it has all before it adds up the first. What is behind a branch
+ * that is never taken stays there, as it is another value on the other way. */
+enum { MOST_LOADS = 4 };
+
+static void close_piece(wa_printer *p) {
+    if (p->piece.open) {
+        w_get(p->c, p->l.launch); /* whoever launches has a function for faults */
+        w_memory(p->c, W_I32_LOAD, WA_LAUNCH_FAULT);
+        w(p->c, W_I32_EQZ);
+        w_branch(p->c, W_BR_IF, p->piece.label);
+        w(p->c, W_END);
+    }
+    p->piece.open = false;
+    p->piece.loads = 0;
+}
+
+static void next_piece(wa_printer *p, const vec_value *v) {
+    const bool ends = v->body[0] || vec_op_has((vec_op)v->op, VEC_F_JUMP);
+    if (ends) close_piece(p);
+    if (v->op != VEC_LOAD || p->in_stretch || p->piece.loads++ < MOST_LOADS) return;
+    close_piece(p);
+    p->piece.label = w_open(p->c, W_LOOP, WASM_VOID);
+    p->piece.open = true;
+    p->piece.loads = 1;
+}
+
 void wa_body(wa_printer *p, const vec_region *root) {
+    close_piece(p);
     for (vec_cursor c = {root, root, root->first}; c.v || c.region != root;
          (void)vec_cursor_next(&c)) {
         if (!c.v) {
+            close_piece(p);
             close_region(p, &c, root);
         } else if (c.v->op == VEC_WHOLE) {
             c = (vec_cursor){root, c.v->body[0], NULL}; /* a function of its own */
         } else {
+            next_piece(p, c.v);
             print_value(p, c.v);
             if (c.v->op == VEC_TURNS) c = (vec_cursor){root, c.v->body[0], NULL}; /* is done */
         }
     }
+    close_piece(p);
 }

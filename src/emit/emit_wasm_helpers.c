@@ -299,22 +299,9 @@ static void write_check_open(wa_module *m, wasm_code *c) {
     w(c, W_SELECT);
 }
 
+/* What the launch has is out: more of it, or the end. */
 static void write_fuel(wa_module *m, wasm_code *c) {
-    enum { LAUNCH, COST, RUN };
-    const uint32_t left = wasm_take(c, WASM_I64);
-    get_two(c, LAUNCH, LAUNCH);
-    w_memory(c, W_I64_LOAD, WA_LAUNCH_FUEL);
-    w_get(c, COST);
-    w(c, W_I64_SUB);
-    w_tee(c, left);
-    w_memory(c, W_I64_STORE, WA_LAUNCH_FUEL);
-    w_get(c, left);
-    w_i64(c, 0);
-    w(c, W_I64_GE_S);
-    (void)w_open(c, W_IF, WASM_VOID);
-    w_i32(c, 0);
-    w(c, W_RETURN);
-    w(c, W_END);
+    enum { LAUNCH, RUN };
     w_get(c, LAUNCH);
     w_memory(c, W_I32_LOAD8_U, WA_LAUNCH_STOPPED);
     w(c, W_I32_EQZ);

@@ -49,7 +49,7 @@ enum {
     HELPER(CHECK_OPEN, "check_open", "iiiiIIIII:I") \
     HELPER(FIND, "find", "iIIii:iI")                \
     HELPER(FAULT, "fault", "iiIII:")                \
-    HELPER(FUEL, "fuel", "iII:i")                   \
+    HELPER(FUEL, "fuel", "iI:i")                    \
     HELPER(COORDINATE, "coordinate", "iiI:i")       \
     HELPER(MULHI, "mulhi", "II:I")                  \
     HELPER(FMA, "fma", "FFF:F")                     \
@@ -118,6 +118,11 @@ typedef struct wa_printer {
     bool settled; /* where all goes well */
     bool all_run; /* there, and no lane ends */
     uint32_t in_stretch;
+    struct {
+        bool open;
+        uint32_t label;
+        uint32_t loads; /* since it began, or the region */
+    } piece;
     const char *unsupported;
 } wa_printer;
 

@@ -367,20 +367,16 @@ static void load_one(wa_printer *p, const vec_value *v) {
     const vec_value *checked = v->u.mem.may.checked ? vec_check_of(v) : NULL;
     const bool sure = wa_is_all(p, v->mask) || (checked && p->settled && checked->settled);
     wa_new(p, v);
-    if (!sure) {
+    push_address(p, v);
+    if (!sure) { /* of no lane: the element at 0, where nothing is */
+        w_i32(p->c, 0);
         wa_bits(p, v->mask);
         w_i64(p->c, 0);
         w(p->c, W_I64_NE);
-        (void)w_open(p->c, W_IF, WASM_VOID);
+        w(p->c, W_SELECT);
     }
-    push_address(p, v);
     wa_load(p, v->type, 0);
     w_set(p->c, wa_local(p, v, 0));
-    if (sure) return;
-    w(p->c, W_ELSE);
-    wa_zero(p, v->type);
-    w_set(p->c, wa_local(p, v, 0));
-    w(p->c, W_END);
 }
 
 static void whole_row(wa_printer *p, const vec_value *v, const vec_value *stored) {
