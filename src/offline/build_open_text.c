@@ -21,6 +21,7 @@ SOURCE(rows)
 SOURCE(gemm)
 SOURCE(windows)
 SOURCE(conv2d)
+SOURCE(conv)
 SOURCE(pool)
 SOURCE(softmax)
 SOURCE(norm)
@@ -35,7 +36,7 @@ SOURCE(sparse_gemm)
 SOURCE(fft)
 #undef SOURCE
 
-enum { MOST_SOURCES = 4 };
+enum { MOST_SOURCES = 5 };
 typedef struct source_row {
     const plan_collective *of;
     const char *name;
@@ -57,6 +58,14 @@ static const source_row SOURCES[] = {
       {"windows", built_code_windows},
       {"conv2d_head", built_head_conv2d},
       {"conv2d", built_code_conv2d}}},
+    {&plan_collective_conv,
+     "conv",
+     NULL,
+     {{"windows_head", built_head_windows},
+      {"windows", built_code_windows},
+      {"conv2d_head", built_head_conv2d},
+      {"conv2d", built_code_conv2d},
+      {"conv", built_code_conv}}},
     {&plan_collective_pool,
      "pool",
      NULL,

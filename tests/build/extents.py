@@ -25,6 +25,10 @@ ROWS = [
     ("attention.f32", "batch heads seq_len head_dim", ["2 2 5 8", "0 2 5 8", "1 1 1 1", "1 3 37 17", "1 2 70 33"]),
     ("conv2d.f32 bias=true activation=relu", "batch in_channels out_channels height width kernel_h kernel_w stride padding groups",
      ["2 4 9 10 11 3 3 1,1 1,1 1", "1 3 5 7 9 1 1 1,1 0,0 1", "2 6 3 8 8 2 5 3,2 1,2 3", "!1 2 2 4 4 5 5 1,1 0,0 1", "2 5 33 16 16 1 1 1,1 0,0 1", "!1 1 1 1 1 1 1 1,1 0,0 0"]),
+    ("conv.f32 bias=true", "batch in_channels out_channels groups size window stride padding",
+     ["2 4 6 2 5,6 3,2 2,1 1,0", "1 3 5 1 70,9 1,1 1,1 0,0", "0 2 2 1 5,5 2,2 1,1 0,0", "2 3 40 1 9,40 3,3 2,2 1,1", "!1 2 2 1 4,4 5,5 1,1 0,0", "!1 3 2 2 4,4 1,1 1,1 0,0"]),
+    ("conv_transpose.f32", "batch in_channels out_channels size window stride padding",
+     ["2 3 5 20, 5, 3, 4,", "1 1 1 1, 1, 1, 0,", "0 2 2 5, 2, 1, 0,", "3 5 40 33, 3, 2, 1,", "!1 2 3 5, 2, 1, 3,", "!1 2 3 5, 2, 2000, 1,"]),
     ("max_pool.f32", "planes size window stride padding", ["3 9,8 3,2 2,1 1,0", "2 4,70 2,3 1,1 0,1", "0 4,4 2,2 2,2 0,0", "!1 2,2 3,1 1,1 0,0"]),
     ("avg_pool.f32 stride=5000,", "planes size window", ["2 7, 3,", "1 150000, 5,", "!1 4, 5,"]),
     ("quantized_gemm.i8 a_scale=0.02 b_scale=0.03 c_scale=0.5 a_zero=5 b_zero=3 c_zero=7", "m n k", ["9 33 70", "1 1 1", "3 5 0", "0 5 3", "17 65 300"]),
@@ -34,6 +38,11 @@ ROWS = [
     ("all_gather.f32 devices=0,", "n", ["9", "0"]),
 ]
 LONG = [
+    ("conv.f16 groups=2 activation=relu", "batch in_channels out_channels size window stride padding padding_end dilation",
+     ["2 4 6 5,6,7 2,3,3 1,2,2 1,1,1 1,0,2 2,1,1", "1 2 2 1,1,1 1,1,1 1,1,1 0,0,0 0,0,0 1,1,1", "2 2 70 4,9,33 3,1,2 2,3,1 0,0,0 0,0,0 1,1,2", "!1 2 2 1,4,4 2,1,1 1,1,1 0,0,0 0,0,0 1,1,1"]),
+    ("conv_transpose.f32 bias=true", "batch in_channels out_channels groups size window stride padding dilation",
+     ["2 4 6 2 3,4,5 2,3,3 1,2,3 1,1,1 2,1,1", "1 1 1 1 1,1,1 1,1,1 1,1,1 0,0,0 1,1,1", "1 3 70 1 2,5,9 2,2,2 2,2,2 0,1,0 1,1,1", "!1 3 2 2 4,4,4 1,1,1 1,1,1 0,0,0 1,1,1"]),
+    ("max_pool.f16", "planes size window stride padding dilation", ["2 5,6,7 2,3,3 1,2,2 1,1,1 2,1,1", "3 1,1,1 1,1,1 1,1,1 0,0,0 1,1,1", "1 4,9,70 3,2,5 2,1,3 0,1,2 1,3,2", "!1 2,2,2 3,1,1 1,1,1 0,0,0 1,1,1"]),
     ("mixed_precision_gemm.f16", "m n k", ["9 33 40", "1 2 3"]),
     ("conv2d.f32 kernel_h=3 kernel_w=3 stride=2,2 padding=1,1 groups=2", "batch in_channels out_channels height width",
      ["2 4 6 10 11", "0 2 2 5 5", "1 2 2 1 1", "!1 3 2 5 5", "1 8 10 17 31", "1 0 2 5 5", "2 2 34 9 40"]),

@@ -71,6 +71,63 @@ class Conv2d(Operation):
         return F.conv2d(F.pad(x, (left, right, top, bottom)), w, None, o["stride"], 0, o["dilation"], o["groups"]) if w.numel() and not o["bias"] and o["activation"] == "identity" else None
 
 
+class Conv(Operation):
+    """conv along 1 to 3 axes, and its transpose. Bound as conv2d's."""
+
+    required = ("output", "input", "kernel", "batch", "in_channels", "out_channels", "size", "window")
+    optional = {"stride": (), "padding": (), "padding_end": (), "dilation": (), "groups": 1, "bias": False, "activation": "identity", "out": ()}
+    out, arrays_of = ("output",), ("output", "input", "kernel", "bias")
+
+    def arrays(self, p, o):
+        ones, g = (1,) * len(o["size"]), max(o["groups"], 1)
+        self.turned, self.x, self.w = p.name == "conv_transpose", None, None
+        self.stride, self.before, self.dilation = (o[name] or other for name, other in (("stride", ones), ("padding", (0,) * len(ones)), ("dilation", ones)))
+        after, reach = o["padding_end"] or self.before, [d * (w - 1) + 1 for d, w in zip(self.dilation, o["window"])]
+        if self.turned:
+            self.outs = o["out"] or [(n - 1) * s + r - a - b for n, s, r, a, b in zip(o["size"], self.stride, reach, self.before, after)]
+        else:
+            self.outs = [(n + a + b - r) // max(s, 1) + 1 if n + a + b >= r else 0 for n, a, b, r, s in zip(o["size"], self.before, after, reach, self.stride)]
+        kernel = (o["in_channels"], o["out_channels"] // g) if self.turned else (o["out_channels"], o["in_channels"] // g)
+        x, w, output = (o["batch"], o["in_channels"], *o["size"]), (*kernel, *o["window"]), (o["batch"], o["out_channels"], *self.outs)
+        if p.refused is not None:
+            x, w, output = ((few(p, *(max(n, 1) for n in shape)),) for shape in (x, w, output))
+        self.x, self.w = p.numbers(x), p.numbers(w)
+        arrays = {"output": stored(np.zeros(output), p.type).reshape(-1), "input": stored(self.x, p.type).reshape(-1), "kernel": stored(self.w, p.type).reshape(-1)}
+        if o["bias"]:
+            self.bias = p.numbers((o["out_channels"],))
+            arrays["bias"] = stored(self.bias, p.type)
+        return arrays
+
+    def expected(self, p, o):
+        kind = calculated(p.type)
+        value, size = (self.summed(x, w, o) for x, w in ((self.x, self.w), (np.abs(self.x), np.abs(self.w))))
+        bound = (o["in_channels"] // o["groups"] * int(np.prod(o["window"])) + 4) * (UNIT[kind] * size + LEAST[kind])
+        if o["bias"]:
+            bias = self.bias.reshape(-1, *[1] * len(self.outs))
+            value, bound = value + bias, bound + 4 * UNIT[kind] * np.abs(bias)
+        value, bound = activated(value, bound, o["activation"], kind)
+        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+
+    def summed(self, x, w, o):
+        """Each element of the input by each place of the kernel, to where it goes."""
+        g, axes = o["groups"], range(len(self.outs))
+        x = x.reshape(o["batch"], g, o["in_channels"] // g, *o["size"])
+        w = w.reshape(g, w.shape[0] // g, *w.shape[1:])
+        y = np.zeros((o["batch"], g, o["out_channels"] // g, *self.outs), x.dtype)
+        for k in np.ndindex(*o["window"]):
+            ranges = []  # of each axis: places here, places there
+            for i in axes:
+                here, steps = (range(o["size"][i]), range(self.outs[i]))
+                shift = k[i] * self.dilation[i] - self.before[i]
+                pairs = [(a, a * self.stride[i] + shift) for a in here] if self.turned else [(a * self.stride[i] + shift, a) for a in steps]
+                ranges.append([(a, b) for a, b in pairs if 0 <= a < len(here) and 0 <= b < len(steps)])
+            places = [np.ix_(*[[pair[side] for pair in r] for r in ranges]) for side in (0, 1)]
+            part = x[(slice(None), slice(None), slice(None), *places[0])]
+            form = "ngc...,gcm->ngm..." if self.turned else "ngc...,gmc->ngm..."
+            y[(slice(None), slice(None), slice(None), *places[1])] += np.einsum(form, part, w[(..., *k)])
+        return y.reshape(o["batch"], o["out_channels"], *self.outs)
+
+
 class Pool(Operation):
     """The largest of each window, exactly, or its mean. Bound: a sum of so many elements, and a quotient."""
 
@@ -554,6 +611,6 @@ class AllGather(Operation):
         return {"output": (self.x, np.zeros(self.x.shape))}
 
 
-OPERATIONS = {"conv2d": Conv2d, "max_pool": Pool, "avg_pool": Pool, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "log_softmax": LogSoftmax, "rms_norm": RmsNorm, "attention": Attention,
+OPERATIONS = {"conv2d": Conv2d, "conv": Conv, "conv_transpose": Conv, "max_pool": Pool, "avg_pool": Pool, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "log_softmax": LogSoftmax, "rms_norm": RmsNorm, "attention": Attention,
               "flash_attention": FlashAttention, "rope": Rope, "layer_scale": LayerScale, "kv_cache_update": KvCacheUpdate, "all_reduce": AllReduce,
               "all_gather": AllGather}

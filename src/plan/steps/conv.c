@@ -191,8 +191,8 @@ static uint64_t common_divisor(uint64_t x, uint64_t y) {
     return x;
 }
 
-/* One axis of a phase: outputs first, first + stride, …, and the kernel's places `last`, last -
- * step, …, window of them, that meet an element of the input there. */
+/* One axis of a phase: outputs first, first + stride, ..., and the kernel's places `last`, last -
+ * step, ..., window of them, that meet an element of the input there. */
 typedef struct part {
     plan_window axis; /* of the convolution that it is */
     uint64_t last, step;
