@@ -12,12 +12,20 @@ import checks  # noqa: E402
 from checks import check  # noqa: E402
 
 try:
+    import torch_windows
+except ImportError:
+    torch_windows = None
+    checks.skip("NumPy is not installed (Debian package python3-numpy): pools against it")
+
+try:
     import torch
 except ImportError:
     peers = os.path.join(SOURCE, "build", "peers", "bin", "python")
     if os.path.exists(peers) and not os.environ.get("HG_TORCH_TRIED"):  # which is the same file as sys.executable, perhaps
         os.environ["HG_TORCH_TRIED"] = "1"
         os.execv(peers, [peers, "-B", *sys.argv])
+    if torch_windows:
+        torch_windows.run()
     checks.skip("PyTorch is not installed (tools/setup bench)")
     sys.exit(checks.finish())
 
@@ -84,6 +92,8 @@ def modules():
         "MLP": (nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 5), nn.Softmax(-1)), torch.randn(4, 20)),
         "CNN": (nn.Sequential(nn.Conv2d(1, 6, 3, padding=1), nn.BatchNorm2d(6), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 8, 3, stride=2), nn.SiLU(),
                               nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(), nn.Linear(8, 10)), image),
+        "pools": (nn.Sequential(nn.MaxPool2d(3, 2, 1, dilation=1, ceil_mode=True), nn.Conv2d(1, 3, 2), nn.AvgPool2d((2, 3), 1, (1, 0), ceil_mode=True, count_include_pad=False),
+                                nn.MaxPool2d(2, 1, dilation=2), nn.ConvTranspose2d(3, 2, 3, 2, 1, output_padding=1), nn.AvgPool2d(3, 2, ceil_mode=True, divisor_override=5)), image),
         "groups": (nn.Sequential(nn.Conv2d(1, 4, 3), nn.GroupNorm(2, 4), nn.Tanh(), nn.Conv2d(4, 4, 3, groups=4), nn.AvgPool2d(2), nn.Sigmoid()), image),
         "encoder layer": (encoder, torch.randn(3, 7, 32)),
         "encoder": (before, torch.randn(2, 5, 32)),
@@ -186,4 +196,6 @@ trained()
 operator()
 sharing()
 types()
+if torch_windows:
+    torch_windows.run()
 sys.exit(checks.finish())

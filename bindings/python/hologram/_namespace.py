@@ -724,15 +724,41 @@ def _pooled(name, axes, x, window, stride, padding, more=(), **options):
     return _op[name](x, sizes=(*_each(window, axes), *_each(window if stride is None else stride, axes), *_each(padding, axes), *more), **options)
 
 
-def max_pool(x, /, window, *, stride=None, padding=0, dilation=1):
-    """The largest of each window of [batch, channels, size...]."""
-    axes = x.ndim - 2
-    return _pooled("max_pool", axes, x, window, stride, padding, (*_each(padding, axes), *_each(dilation, axes)))
+def _windows(x, window, stride, padding, dilation, ceil_mode, whole=False):
+    """Of pools of all axes behind the second: window, stride, padding in front and behind, dilation, and, with ceil_mode, how many windows: the last
+    one may end behind the padding, but begins in front of what lies behind the axis. whole: the padding reaches the end of the last window."""
+    axes = builtins.max(x.ndim - 2, 0)
+    window, stride, padding, dilation = (_each(one, axes) for one in (window, window if stride is None else stride, padding, dilation))
+    behind, outs = list(padding), []
+    for i, size in enumerate(x.shape[2:]):
+        reach, step = (window[i] - 1) * dilation[i] + 1, stride[i]
+        rest = size + 2 * padding[i] - reach
+        if rest < 0 or builtins.min(step, window[i], dilation[i]) < 1:
+            return (*window, *stride, *padding, *padding, *dilation)  # the operation says what is wrong
+        out = rest // step + 1
+        if ceil_mode and rest % step and out * step < size + padding[i]:
+            out += 1
+        outs.append(out)
+        behind[i] = builtins.max(padding[i], (out - 1) * step + reach - size - padding[i]) if whole else padding[i]
+    return (*window, *stride, *padding, *behind, *dilation, *(outs if ceil_mode or whole else ()))
 
 
-def avg_pool(x, /, window, *, stride=None, padding=0, counted=False):
-    """The mean of each window of [batch, channels, size...]; counted: places of the padding count as zeros."""
-    return _pooled("avg_pool", x.ndim - 2, x, window, stride, padding, flag=counted)
+def max_pool(x, /, window, *, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """The largest of each window of [batch, channels, size...]. ceil_mode: a last window that only begins inside counts too. return_indices: and, as
+    int64, where in its plane of size... it is."""
+    sizes = _windows(x, window, stride, padding, dilation, ceil_mode)
+    return _op["max_pool_places" if return_indices else "max_pool"](x, sizes=sizes)
+
+
+def avg_pool(x, /, window, *, stride=None, padding=0, counted=False, ceil_mode=False, divisor=None):
+    """The mean of each window of [batch, channels, size...]; counted: places of the padding count as zeros; divisor: the sum by that number instead.
+    ceil_mode as max_pool."""
+    if divisor is None:
+        return _op["avg_pool"](x, sizes=_windows(x, window, stride, padding, 1, ceil_mode), flag=counted)
+    if divisor == 0:
+        raise ArgumentError("avg_pool: divisor is 0, another number expected")
+    made = _op["avg_pool"](x, sizes=_windows(x, window, stride, padding, 1, ceil_mode, True), flag=True)
+    return made * (math.prod(_each(window, x.ndim - 2)) / divisor)
 
 
 def max_pool2d(x, /, window, *, stride=None, padding=0):

@@ -109,40 +109,57 @@ def _version(tensor):
     return None if tensor.is_inference() else tensor._version
 
 
-def _pair(value, default):
-    value = default if value is None or len(value) == 0 else list(value)
-    return tuple(value) * (2 if len(value) == 1 else 1)
+def _each(value, rank, otherwise):
+    """Numbers of each axis, of which PyTorch gives none, one or all."""
+    value = [value] if isinstance(value, int) else list(value)
+    return tuple(value or otherwise) * (rank if len(value) == 1 else 1)
+
+
+def _with_batch(rank):
+    """Decorates a function of [batch, channels, size of `rank` axes]: without a batch there is one."""
+    def decorate(function):
+        def call(x, *more, **named):
+            if x.ndim == rank + 2:
+                return function(x, *more, **named)
+            made = function(x.unsqueeze(0), *more, **named)
+            return tuple(one.squeeze(0) for one in made) if isinstance(made, tuple) else made.squeeze(0)
+        return call
+    return decorate
 
 
 def _conv(rank):
-    def conv(x, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
+    @_with_batch(rank)
+    def conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         if isinstance(padding, str):
             raise ArgumentError(f"convert: padding={padding!r}: numbers are expected")
-        batched = x.ndim == rank + 2
-        x = x if batched else x.unsqueeze(0)
-        if rank == 1:
-            sizes = (stride[0], padding[0], dilation[0], groups)
-            made = _op["conv1d"](*[one for one in (x, weight, bias) if one is not None], sizes=sizes)
-        else:
-            made = xp.conv2d(x, weight, bias, stride=_pair(stride, [1]), padding=_pair(padding, [0]), dilation=_pair(dilation, [1]), groups=groups)
-        return made if batched else made.squeeze(0)
+        stride, padding, dilation = (_each(one, rank, [other]) for one, other in ((stride, 1), (padding, 0), (dilation, 1)))
+        return getattr(xp, f"conv{rank}d")(x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
     return conv
 
 
-def _pool(name):
-    def pool(x, window, stride=(), padding=(0,), *more):
-        if name == "max" and more and any(one != 1 for one in (more[0] if hasattr(more[0], "__len__") else (more[0],))):
-            raise ArgumentError("convert: max_pool2d with a dilation")
-        batched = x.ndim == 4
-        x = x if batched else x.unsqueeze(0)
-        sizes = (*_pair(window, None), *_pair(stride, list(_pair(window, None))), *_pair(padding, [0]))
-        if name == "max":
-            made = _op["max_pool2d"](x, sizes=sizes)
-        else:
-            if more and (more[0] or (len(more) > 2 and more[2] is not None)):
-                raise ArgumentError("convert: avg_pool2d with ceil_mode or divisor_override")
-            made = _op["avg_pool2d"](x, sizes=sizes, flag=more[1] if len(more) > 1 else True)
-        return made if batched else made.squeeze(0)
+def _conv_transpose(rank):
+    @_with_batch(rank)
+    def conv(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+        stride, padding, more, dilation = (_each(one, rank, [other]) for one, other in ((stride, 1), (padding, 0), (output_padding, 0), (dilation, 1)))
+        return xp.conv_transpose(x, weight, bias, stride=stride, padding=padding, output_padding=more, dilation=dilation, groups=groups)
+    return conv
+
+
+def _max_pool(rank, indices=False):
+    @_with_batch(rank)
+    def pool(x, window, stride=(), padding=0, dilation=1, ceil_mode=False):
+        window = _each(window, rank, None)
+        return xp.max_pool(x, window, stride=_each(stride, rank, window), padding=_each(padding, rank, [0]), dilation=_each(dilation, rank, [1]),
+                           ceil_mode=ceil_mode, return_indices=indices)
+    return pool
+
+
+def _avg_pool(rank):
+    @_with_batch(rank)
+    def pool(x, window, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        window = _each(window, rank, None)
+        return xp.avg_pool(x, window, stride=_each(stride, rank, window), padding=_each(padding, rank, [0]), counted=count_include_pad, ceil_mode=ceil_mode,
+                           divisor=divisor_override)
     return pool
 
 
@@ -257,7 +274,9 @@ def _take_heads_apart(x, shape):
 
 # ATen's operations, as torch.export names them.
 _ATEN = {
-    "linear": _linear, "conv1d": _conv(1), "conv2d": _conv(2), "max_pool2d": _pool("max"), "avg_pool2d": _pool("avg"), "adaptive_avg_pool2d": _adaptive,
+    "linear": _linear, "adaptive_avg_pool2d": _adaptive, **{f"conv{n}d": _conv(n) for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": _conv_transpose(n) for n in (1, 2, 3)}, **{f"max_pool{n}d": _max_pool(n) for n in (1, 2, 3)},
+    **{f"max_pool{n}d_with_indices": _max_pool(n, True) for n in (1, 2, 3)}, **{f"avg_pool{n}d": _avg_pool(n) for n in (1, 2, 3)},
     "scaled_dot_product_attention": _sdpa, "layer_norm": _layer_norm, "batch_norm": _batch_norm, "_native_batch_norm_legit_no_training": _batch_norm,
     "group_norm": lambda x, groups, weight, bias, eps, *_: _op["group_norm"](x, weight, bias, sizes=(groups,), numbers=(eps,)),
     "rms_norm": lambda x, shape, weight=None, eps=None: xp.rms_norm(x, weight, eps=1e-6 if eps is None else eps),
