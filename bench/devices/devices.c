@@ -312,6 +312,7 @@ static int same(ours *o, peer *p, const peer_api *api, const workload *w) {
 
 static void race(ours *o, peer *p, const peer_api *api, const workload *w, const char *folder) {
     bench_samples mine = {.count = 0}, theirs = {.count = 0};
+    const int turns = getenv("HOLOGRAM_BENCH_CONTROL") ? 2 : 1;
     if (!api->prepare(p, &w->peer, folder)) {
         printf("%-12s the peer's kernel did not build\n", w->peer.name);
         return;
@@ -324,7 +325,7 @@ static void race(ours *o, peer *p, const peer_api *api, const workload *w, const
     double until = bench_now() + 3;
     for (int i = 0; i < 41 && (i < 7 || bench_now() < until); i++) {
         double t = bench_now();
-        OK(hg_binding_launch(o->binding));
+        for (int turn = 0; turn < turns; turn++) OK(hg_binding_launch(o->binding));
         bench_add(&mine, bench_now() - t);
         t = bench_now();
         api->run(p);
@@ -409,9 +410,10 @@ static int cold_peer(const peer_api *api, uint32_t device, const char *folder, c
 }
 
 static const peer_api *api_of(const char *backend) {
-    return strcmp(backend, "vulkan") == 0 ? &peer_vulkan
-           : strcmp(backend, "cuda") == 0 ? &peer_cuda
-                                          : &peer_opencl;
+    return strcmp(backend, "vulkan") == 0   ? &peer_vulkan
+           : strcmp(backend, "cuda") == 0   ? &peer_cuda
+           : strcmp(backend, "webgpu") == 0 ? &peer_webgpu
+                                            : &peer_opencl;
 }
 
 static double cold_once(const char *self, const char *side, const char *backend, uint32_t device,
@@ -487,9 +489,9 @@ int main(int argc, char **argv) {
     uint32_t device = argc > 2 ? (uint32_t)atoi(argv[2]) : 0,
              peer_device = argc > 3 ? (uint32_t)atoi(argv[3]) : device;
     char reason[256] = "";
-    if (api == &peer_vulkan)
+    if (api == &peer_vulkan || api == &peer_webgpu)
         memcpy(&list[count - 1].peer.passes[0].groups,
-               (uint32_t[]){z->image / 64, z->image / 64, 16, 16}, 16); /* gemm.comp */
+               (uint32_t[]){z->image / 64, z->image / 64, 16, 16}, 16); /* gemm.comp, gemm.wgsl */
     if (api == &peer_cuda)
         memcpy(&list[count - 1].peer.passes[0].groups,
                (uint32_t[]){z->image / 128, z->image / 128, 16, 16}, 16);

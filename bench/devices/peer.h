@@ -14,7 +14,7 @@ typedef struct peer_pass {
     uint32_t groups[2], group[2];
 } peer_pass;
 typedef struct peer_workload {
-    const char *name; /* of the kernel, and of its files NAME.cl, NAME.comp and NAME.cu */
+    const char *name; /* of the kernel, and of its files NAME.cl, .comp, .cu and .wgsl */
     int buffer_count, scalar_count, pass_count, pass_buffers;
     size_t bytes[PEER_BUFFERS];
     const void *data[PEER_BUFFERS]; /* NULL: zeros */
@@ -35,6 +35,6 @@ typedef struct peer_api {
     void (*copy)(peer *p); /* the first half of buffer 0 over the second, on the device; NULL: none
                             */
 } peer_api;
-extern const peer_api peer_opencl, peer_vulkan, peer_cuda;
+extern const peer_api peer_opencl, peer_vulkan, peer_cuda, peer_webgpu;
 
 #endif

@@ -507,6 +507,7 @@ int main(int argc, char **argv) {
     const peer_api *api = strcmp(name, "vulkan") == 0   ? &peer_vulkan
                           : strcmp(name, "opencl") == 0 ? &peer_opencl
                           : strcmp(name, "cuda") == 0   ? &peer_cuda
+                          : strcmp(name, "webgpu") == 0 ? &peer_webgpu
                                                         : NULL;
     if (api) {
         peer *p = api->open(config.device_id, reason);
@@ -515,7 +516,8 @@ int main(int argc, char **argv) {
             return 1;
         }
         if (strchr(only, 'a'))
-            bound_launch(p, api, HG_BENCH_DIR "/devices", api == &peer_opencl ? 2 : 1);
+            bound_launch(p, api, HG_BENCH_DIR "/devices",
+                         api == &peer_opencl || api == &peer_webgpu ? 2 : 1);
         if (strchr(only, 'c')) ten_steps(p, api, 64 << 10, "64 K", HG_BENCH_DIR "/launches");
         if (strchr(only, 'c')) ten_steps(p, api, 1 << 20, "1 M", HG_BENCH_DIR "/launches");
         api->close(p);

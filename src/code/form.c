@@ -146,6 +146,7 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .proven = key->proven,
                                   .shared_is_slot = key->shared_is_slot,
                                   .hide_zeros = set->caps->compiler.kir.folds_zeros && !relaxed,
+                                  .hide_results = whole->rewrites && !relaxed,
                                   .fold = key->fold,
                                   .alone = key->alone,
                                   .resumes = set->facts.resumes,

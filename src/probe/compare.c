@@ -90,8 +90,8 @@ static bool makes_flushing(probe_test id) {
            id == T_SELECT;
 }
 
-void hg_probe_compare(probe_comparison *c) {
-    bool tiny[2][PROBE_TEST_COUNT] = {{false}};
+bool hg_probe_compare(probe_comparison *c) {
+    bool rewrites = false, tiny[2][PROBE_TEST_COUNT] = {{false}};
     for (int f64 = 0; f64 < 2; f64++)
         for (int i = 0; i < PROBE_TEST_COUNT; i++) {
             probe_test id = (probe_test)i;
@@ -108,9 +108,11 @@ void hg_probe_compare(probe_comparison *c) {
                     plain = true;
             }
             if (plain) mark(c, id, f64);
+            rewrites |= plain && id >= PROBE_FIRST_COMBINED && id < PROBE_FIRST_ZERO;
             if (tiny[f64][id] && !f64 && makes_flushing(id)) c->result->flushes = true;
         }
     for (int f64 = 0; f64 < 2; f64++)
         for (int id = 0; id < PROBE_FIRST_COMBINED; id++)
             if (tiny[f64][id] && (f64 || !c->result->flushes)) mark(c, (probe_test)id, f64);
+    return rewrites;
 }

@@ -77,6 +77,14 @@ static kir_value *combined(writer *w, probe_test id, uint8_t t, kir_value *x, ki
     case T_SUM: return kir_add(b, kir_add(b, x, y), z);
     case T_CANCEL: return kir_sub(b, kir_add(b, x, y), x);
     case T_PRODUCT: return kir_mul(b, kir_mul(b, x, y), z);
+    case T_SUM_CONSTANTS:
+        return kir_add(b, kir_add(b, x, number(w, t, 0x1.8p-20)), number(w, t, 0x1.cp-21));
+    case T_PRODUCT_CONSTANTS: return kir_mul(b, kir_mul(b, x, number(w, t, 3)), number(w, t, 5));
+    case T_DISTRIBUTED: return kir_add(b, kir_mul(b, x, y), kir_mul(b, x, number(w, t, 3)));
+    case T_ROOT_SQUARED: {
+        kir_value *root = kir_unary(b, KIR_FSQRT, x);
+        return kir_mul(b, root, root);
+    }
     case T_SELF_SUB: return kir_sub(b, x, x);
     case T_TIMES_ZERO: return kir_mul(b, x, number(w, t, 0));
     case T_PLUS_ZERO: return kir_add(b, x, number(w, t, 0));

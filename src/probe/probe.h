@@ -30,6 +30,7 @@ typedef struct hg_probe_result {
     uint32_t max_rounds;  /* rounds of all loops of an invocation after which the device leaves
                              loops; 0: it does not */
     bool pads_groups;     /* as kir_device_target.pads_groups */
+    bool rewrites;        /* as kir_device_target.rewrites */
     uint32_t differences; /* results that are not the expected bits */
 } hg_probe_result;
 
@@ -38,9 +39,10 @@ typedef struct hg_probe_device {
     const kir_caps *caps; /* what it promises */
     const char *identity; /* driver, device and versions; "": unknown, nothing is kept */
     void *user;
-    /* Kernels are lowered for what was found about loops until now (max_rounds, pads_groups). NULL:
-     * nobody asks about them. */
-    void (*set_loops)(void *user, const hg_probe_result *found);
+    /* Kernels are lowered for what was found until now (max_rounds, pads_groups, rewrites). NULL:
+     * nobody asks about it. */
+    void (*set_target)(void *user, const hg_probe_result *found);
+    bool rewrites;   /* its compiler may (kir_device_target.rewrites): not asked */
     bool lanes_stay; /* no lane may leave a group in front of its barriers */
 } hg_probe_device;
 

@@ -6,7 +6,7 @@
 #include "probe/probe.h"
 
 enum {
-    PROBE_VERSION = 11, /* of the tests and of what results mean: part of the cache key */
+    PROBE_VERSION = 12, /* of the tests and of what results mean: part of the cache key */
     PROBE_LANES = 4096,
     PROBE_OPERANDS = 6, /* of a lane, eight bytes each: three u64 or f64, three u32 or f32 */
     PROBE_GROUP = 64
@@ -52,6 +52,10 @@ typedef enum probe_test {
     T_SUM,
     T_CANCEL,
     T_PRODUCT,
+    T_SUM_CONSTANTS,
+    T_PRODUCT_CONSTANTS,
+    T_DISTRIBUTED,
+    T_ROOT_SQUARED,
     T_DIV_CONSTANT,
     T_RECIPROCAL,
     T_RECIPROCAL_ROOT,
@@ -111,6 +115,7 @@ typedef struct probe_comparison {
     int (*columns)[PROBE_TEST_COUNT];
     hg_probe_result *result;
 } probe_comparison;
-void hg_probe_compare(probe_comparison *c);
+/* True: of operations that are right by themselves some are not where they meet. */
+bool hg_probe_compare(probe_comparison *c);
 
 #endif

@@ -20,11 +20,11 @@ static void cache_key(const hg_probe_device *device, uint8_t key[HG_BLOB_KEY_BYT
 }
 
 /* As bytes: flags, then the table, then the rounds and the count. */
-enum { BLOB_FLAGS = 7, BLOB_BYTES = BLOB_FLAGS + 2 * KIR_OP_COUNT + 8 };
+enum { BLOB_FLAGS = 8, BLOB_BYTES = BLOB_FLAGS + 2 * KIR_OP_COUNT + 8 };
 
 static void pack(const hg_probe_result *r, uint8_t blob[BLOB_BYTES]) {
-    const uint8_t flags[BLOB_FLAGS] = {r->flushes,     r->half, r->fma[0],     r->fma[1],
-                                       r->folds_zeros, r->dot4, r->pads_groups};
+    const uint8_t flags[BLOB_FLAGS] = {r->flushes,     r->half, r->fma[0],      r->fma[1],
+                                       r->folds_zeros, r->dot4, r->pads_groups, r->rewrites};
     memcpy(blob, flags, sizeof flags);
     for (int op = 0; op < KIR_OP_COUNT; op++)
         for (int f64 = 0; f64 < 2; f64++) blob[BLOB_FLAGS + 2 * op + f64] = r->inexact[op][f64];
@@ -44,6 +44,7 @@ static bool unpack(const uint8_t *blob, uint64_t size, hg_probe_result *r) {
     r->folds_zeros = blob[4] != 0;
     r->dot4 = blob[5] != 0;
     r->pads_groups = blob[6] != 0;
+    r->rewrites = blob[7] != 0;
     for (int op = 0; op < KIR_OP_COUNT; op++)
         for (int f64 = 0; f64 < 2; f64++)
             r->inexact[op][f64] = blob[BLOB_FLAGS + 2 * op + f64] != 0;

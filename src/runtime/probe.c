@@ -39,10 +39,11 @@ static void make_wrong(kir_module *m) {
                                                                                  : HG_TYPE_I32;
 }
 
-static void set_loops(void *user, const hg_probe_result *found) {
+static void set_target(void *user, const hg_probe_result *found) {
     kir_device_target *target = &((hg_backend *)user)->own_caps.compiler.target;
     target->max_rounds = found->max_rounds;
     target->pads_groups = found->pads_groups;
+    target->rewrites = found->rewrites;
 }
 
 static hg_probe_device device_of(hg_backend *b) {
@@ -50,7 +51,8 @@ static hg_probe_device device_of(hg_backend *b) {
     return (hg_probe_device){.caps = &compiler->kir,
                              .identity = pretends_wrong(b) ? "" : b->caps->identity,
                              .user = b,
-                             .set_loops = compiler->device_form ? set_loops : NULL,
+                             .set_target = compiler->device_form ? set_target : NULL,
+                             .rewrites = compiler->target.rewrites,
                              .lanes_stay = compiler->target.shown_uniform};
 }
 
@@ -157,7 +159,7 @@ static void trust(hg_probing *p) {
     if (p->probe) hg_probe_keep(&device, p->cache, &p->result);
     hg_probe_apply(&p->result, &b->own_caps.compiler.kir);
     b->own_caps.hints.dot4 = b->own_caps.hints.dot4 && b->own_caps.compiler.kir.dot4;
-    set_loops(b, &p->result);
+    set_target(b, &p->result);
 }
 
 hg_status hg_probing_poll(hg_probing *p, bool *done) {

@@ -58,10 +58,11 @@ static kir_device_options some_device(bool i64) {
     kir_device_options o = {.form = choose() ? KIR_FORM_BLOCK : KIR_FORM_FLAT,
                             .fold = choose() && choose() ? 4 : 0};
     kir_device_target *t = &o.target;
-    bool *const flags[] = {&t->addressed,       &t->memory8,       &t->memory16,    &t->memory64,
-                           &t->shared8,         &t->shared16,      &t->shared64,    &t->atomic64,
-                           &t->shared_atomic64, &o.small,          &o.whole_blocks, &o.proven,
-                           &o.hide_zeros,       &o.shared_is_slot, &o.at_origin};
+    bool *const flags[] = {
+        &t->addressed,       &t->memory8,       &t->memory16,    &t->memory64,
+        &t->shared8,         &t->shared16,      &t->shared64,    &t->atomic64,
+        &t->shared_atomic64, &o.small,          &o.whole_blocks, &o.proven,
+        &o.hide_zeros,       &o.shared_is_slot, &o.at_origin,    &o.hide_results};
     for (size_t i = 0; i < HG_COUNT_OF(flags); i++) *flags[i] = choose();
     t->i64 = i64;
     t->max_arenas = 2;

@@ -218,7 +218,12 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_INPUT: return device_lower_input(d, v);
     case KIR_CONST:
-    case KIR_FSUB: return d->options->hide_zeros && device_hide_zero(d, v);
+    case KIR_FADD:
+    case KIR_FSUB:
+    case KIR_FMUL:
+    case KIR_FDIV:
+    case KIR_FSQRT:
+    case KIR_FFMA: return device_hide(d, v);
     case KIR_ID: device_lower_id(d, v); return true;
     case KIR_LOAD:
     case KIR_STORE:
@@ -401,7 +406,8 @@ static hg_status finish(device *d, kir_module *m) {
     HG_TRY(device_lay_out(d));
     if (d->options->target.bind_arenas) HG_TRY(bind_arenas(d, m));
     HG_TRY(find_atomics(d, m));
-    for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next)
+    bool hides = d->options->hide_zeros || d->options->hide_results;
+    for (kir_function *f = m->functions; f && hides; f = f->next)
         f->pure = false; /* they may read the record */
     m->uses_shared = d->kernel.group_memory;
     m->facts = KIR_FACT_DEVICE;

@@ -36,6 +36,9 @@ typedef struct kir_device_target {
     uint32_t max_rounds; /* once all loops of an invocation together have had so many rounds, each
                             loop is left at the end of its first round without a word; 0: never. An
                             invocation is all lanes that run in step */
+    bool rewrites;       /* the compiler takes floats for real numbers: it makes x of x + y - y, one
+                            operation of a product and a sum, x * (1 / 3) of x / 3. It must not see
+                            what becomes of a result, nor constants */
     bool pads_groups; /* the last vector of a group is filled up with lanes that do not exist: what
                          they read is 0, and loops that end by it go on for them */
 } kir_device_target;
@@ -59,6 +62,7 @@ typedef struct kir_device_options {
                     leave its bounds */
     bool shared_is_slot; /* shared memory is in a slot (it lives across steps), not in the group */
     bool hide_zeros;     /* kir_caps.folds_zeros */
+    bool hide_results;   /* target.rewrites */
     uint32_t fold;       /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
     bool alone;          /* BLOCK: a group is one invocation, so that no barrier is needed */
     bool resumes;  /* FLAT, without barriers: lanes leave loops with more rounds than the device

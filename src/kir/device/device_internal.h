@@ -155,9 +155,10 @@ device_wide device_field64(device *d, kir_builder *b, kir_field_kind kind, uint3
 kir_value *device_limit(device *d, kir_builder *b, kir_field_kind kind, uint32_t index,
                         uint64_t reach); /* of the offsets' type */
 bool device_lower_input(device *d, const kir_value *v);
-/* The zero of a float, and the second argument of x - x, as something that no compiler can compute
- * with. False: nothing to hide. */
-bool device_hide_zero(device *d, const kir_value *v);
+/* What a compiler may not compute with, as something that it does not know: the zero of a float,
+ * the second argument of x - x, with hide_results every result and constant. False: nothing to
+ * hide. */
+bool device_hide(device *d, const kir_value *v);
 hg_status device_lay_out(device *d); /* byte offsets in the record, at the end */
 /* The slot of a kind that the form adds, made when new. */
 int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number);

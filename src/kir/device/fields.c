@@ -101,21 +101,31 @@ bool device_lower_input(device *d, const kir_value *v) {
     return true;
 }
 
-bool device_hide_zero(device *d, const kir_value *v) {
+/* The bits of a float with those of a zero that the compiler does not know. */
+static kir_value *hidden(device *d, kir_value *x) {
     kir_builder *b = &d->p->b;
-    bool wide = v->type == HG_TYPE_F64;
-    if (!kir_type_is_float(v->type) ||
-        (v->op == KIR_CONST ? v->u.imm != 0 : v->args[0] != v->args[1]))
-        return false;
     kir_value *zero = device_field32(d, b, KIR_FIELD_ZERO, 0);
-    if (wide) zero = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, zero);
-    if (v->op == KIR_FSUB) {
-        kir_value *x = rewrite_arg(d->p, v, 0);
-        zero = kir_binary(b, KIR_XOR, kir_convert(b, KIR_BITCAST, zero->type, x), zero);
-        rewrite_set(d->p, v, kir_sub(b, x, kir_convert(b, KIR_BITCAST, v->type, zero)));
-    } else {
-        rewrite_set(d->p, v, kir_convert(b, KIR_BITCAST, v->type, zero));
-    }
+    if (x->type == HG_TYPE_F64) zero = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, zero);
+    kir_value *bits = kir_binary(b, KIR_XOR, kir_convert(b, KIR_BITCAST, zero->type, x), zero);
+    return kir_convert(b, KIR_BITCAST, x->type, bits);
+}
+
+bool device_hide(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    const kir_device_options *o = d->options;
+    bool is_constant = v->op == KIR_CONST,
+         has_zero = is_constant ? v->u.imm == 0 : v->op == KIR_FSUB && v->args[0] == v->args[1];
+    kir_value *x, *args[3];
+    if (!kir_type_is_float(v->type) || !(o->hide_results || (o->hide_zeros && has_zero)))
+        return false;
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(d->p, v, i);
+    if (is_constant)
+        x = hidden(d, kir_const(b, v->type, v->u.imm));
+    else if (has_zero)
+        x = kir_sub(b, args[0], hidden(d, args[0]));
+    else
+        x = rewrite_copy_with(d->p, v, v->type, v->nargs, args);
+    rewrite_set(d->p, v, o->hide_results && !is_constant ? hidden(d, x) : x);
     return true;
 }
 

@@ -288,6 +288,26 @@ static void check_end(const example *x, const char *target, const uint32_t *f) {
                   x->name, target);
 }
 
+static bool is_hideable(const kir_value *v) {
+    return kir_type_is_float(v->type) &&
+           (v->op == KIR_FADD || v->op == KIR_FSUB || v->op == KIR_FMUL || v->op == KIR_FDIV ||
+            v->op == KIR_FSQRT || v->op == KIR_FFMA);
+}
+
+/* A result goes through bits that are not its own before anything is computed with it, constants
+ * too. */
+static void check_results_hidden(const example *x, const kir_module *m) {
+    uint32_t seen = 0;
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            for (uint8_t i = 0; i < v->nargs; i++) {
+                const kir_value *arg = v->args[i];
+                seen += is_hideable(arg) && v->op != KIR_BITCAST;
+                seen += is_hideable(v) && arg->op == KIR_CONST;
+            }
+    CHECK_MESSAGE(!seen, "%s: %u results are not hidden", x->name, (unsigned)seen);
+}
+
 /* No zero of a float is left for a compiler to compute with, and no number less itself. */
 static void check_hidden(const example *x, const kir_module *m) {
     uint32_t zeros = 0, selves = 0;
@@ -364,6 +384,7 @@ static void run_one(const example *x, bool cancelled, const char *what,
     CHECK_MESSAGE(status == HG_OK, "%s %s: %s", x->name, name, hg_last_error_text());
     CHECK(kir_reads_back(m, name));
     if (o->hide_zeros) check_hidden(x, m);
+    if (o->hide_results) check_results_hidden(x, m);
     r.m = m;
     r.layout = &layout;
     r.options = o;
@@ -442,6 +463,7 @@ static void run_example(const example *x) {
                                     .proven = (variant & 4) != 0,
                                     .whole_blocks = whole && variant & 2,
                                     .hide_zeros = (variant & 2) != 0,
+                                    .hide_results = (variant + t) % 3 == 1,
                                     .may_idle = (variant + t) % 2 == 0,
                                     .at_origin = (variant + t) % 3 == 0,
                                     .shared_is_slot = (variant & 8) != 0};

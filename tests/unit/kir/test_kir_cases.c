@@ -70,6 +70,7 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
                                 {"at_origin", &device->at_origin},
                                 {"written", &written},
                                 {"hide_zeros", &device->hide_zeros},
+                                {"hide_results", &device->hide_results},
                                 {"alone", &device->alone},
                                 {"distinct", &distinct}};
     caps->name = "case";

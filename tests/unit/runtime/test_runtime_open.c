@@ -50,6 +50,7 @@ static void check_same(const char *name, const char *pretend) {
     CHECK(memcmp(&x->kir, &y->kir, sizeof x->kir) == 0);
     CHECK_U64(x->target.max_rounds, y->target.max_rounds);
     CHECK_U64(x->target.pads_groups, y->target.pads_groups);
+    CHECK_U64(x->target.rewrites, y->target.rewrites);
     hg_backend_destroy(steps);
     hg_backend_destroy(whole);
 }
