@@ -62,6 +62,7 @@ void hg_capset_get(uint32_t index, hg_capset *set) {
                                       .bind_arenas = r->wgsl,
                                       .whole_atomics = r->wgsl,
                                       .shown_uniform = r->wgsl,
+                                      .rewrites = r->wgsl,
                                       .max_arenas = r->wgsl ? 2 : 8,
                                       .max_rounds = r->max_rounds,
                                       .written_rounds = r->written_rounds};

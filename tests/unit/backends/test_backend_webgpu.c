@@ -341,6 +341,57 @@ static void test_host_device(void) {
     wg.AdapterRelease(adapter);
 }
 
+/* What compilers make of sums and products that are real numbers to them. */
+static const char LAWS[] =
+    ".atlas 1\n.program laws\n.param x buffer f32 in [n]\n.param y buffer f32 in [n]\n"
+    ".param r buffer f32 out [n, 8]\n.param n u64\n.lanes n\n"
+    "    let a = x[global]\n    let b = y[global]\n"
+    "    r[global, 0] = a + b - a\n    r[global, 1] = a * 3.0 * 5.0\n"
+    "    r[global, 2] = a / 3.0\n    r[global, 3] = a * b + a\n"
+    "    r[global, 4] = a * b + a * 3.0\n    r[global, 5] = sqrt(a) * sqrt(a)\n"
+    "    r[global, 6] = a + 0.1 + 0.2\n    r[global, 7] = a - a * b\n";
+enum { LAW_LANES = 512, LAW_COUNT = 8 };
+
+static void apply_laws(const char *backend, const float *x, const float *y, float *results) {
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    hg_program *p = NULL;
+    hg_params *params = hg_params_create();
+    snprintf(config.backend, sizeof config.backend, "%s", backend);
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    CHECK_OK(hg_program_assemble(LAWS, strlen(LAWS), NULL, &p));
+    if (!b || !p) exit(test_done());
+    hg_buffer in[2] = {make_buffer(b, x, LAW_LANES * 4), make_buffer(b, y, LAW_LANES * 4)},
+              out = make_buffer(b, results, LAW_LANES * LAW_COUNT * 4);
+    uint64_t n = LAW_LANES;
+    CHECK_OK(hg_params_set_buffer(params, "x", in[0]));
+    CHECK_OK(hg_params_set_buffer(params, "y", in[1]));
+    CHECK_OK(hg_params_set_buffer(params, "r", out));
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
+    CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+    CHECK_OK(hg_backend_copy_from_buffer(b, out, results, LAW_LANES * LAW_COUNT * 4));
+    hg_params_destroy(params);
+    hg_program_release(p);
+    hg_backend_destroy(b);
+}
+
+static void test_laws(void) {
+    static float x[LAW_LANES], y[LAW_LANES], results[2][LAW_LANES * LAW_COUNT];
+    for (int i = 0; i < LAW_LANES; i++) {
+        x[i] = (float)(1 + random_below(1 << 24)) * 0x1p-20f;
+        y[i] = (float)(1 + random_below(1 << 24)) * 0x1p-23f;
+    }
+    apply_laws("cpu", x, y, results[0]);
+    apply_laws("webgpu", x, y, results[1]);
+    for (int law = 0; law < LAW_COUNT; law++) {
+        int differ = 0;
+        for (int i = law; i < LAW_LANES * LAW_COUNT; i += LAW_COUNT)
+            differ += memcmp(&results[0][i], &results[1][i], 4) != 0;
+        CHECK_MESSAGE(!differ, "law %d: %d of %d results are not the CPU's", law, differ,
+                      LAW_LANES);
+    }
+}
+
 int main(void) {
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
     hg_device_info info;
@@ -372,5 +423,6 @@ int main(void) {
     driver->device_close(d);
     test_lost();
     test_host_device();
+    test_laws();
     return test_done();
 }
