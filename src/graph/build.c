@@ -175,6 +175,13 @@ bool graph_result_is(const hg_graph *g, const graph_call *call, uint32_t value) 
     return false;
 }
 
+bool graph_is_collective(const graph_call *call) {
+    if (call->program) return false;
+    const char *name = hg_op_get((hg_op)call->op)->text;
+    return call->op == HG_OP_ALL_REDUCE || call->op == HG_OP_ALL_GATHER ||
+           strcmp(name, "reduce_scatter") == 0 || strcmp(name, "broadcast") == 0;
+}
+
 const char *graph_call_text(const hg_graph *g, const graph_call *call, char buffer[160]) {
     const char *what = call->program ? hg_program_name(call->program)
                                      : hg_op_get((hg_op)call->op)->text;

@@ -74,8 +74,8 @@ static bool same_call(const hg_graph *g, const graph_call *a, const graph_call *
 }
 
 /* A program may keep state or ask the launch for something that differs; the same one twice is not
- * the same. */
-static bool may_differ(const graph_call *c) { return c->program != NULL; }
+ * the same. Two collectives may differ on another rank. */
+static bool may_differ(const graph_call *c) { return c->program || c->writes_more; }
 
 /* What a call makes is what the other one made. */
 static void merge(hg_graph *g, uint32_t call, uint32_t into, uint32_t *map) {

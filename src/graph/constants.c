@@ -46,7 +46,7 @@ static bool is_fixed(const hg_graph *g, const graph_operand *o) {
  * they come from are not kept. */
 static bool is_constant(const hg_graph *g, const graph_call *c) {
     uint64_t from = 0, made = 0;
-    if (c->program && !c->made) return false;
+    if ((c->program && !c->made) || c->writes_more) return false;
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const graph_operand *o = &g->operands.data[c->first_operand + k];
         if (!is_fixed(g, o)) return false;

@@ -32,6 +32,21 @@ typedef enum graph_source {
     GRAPH_VIEW    /* elements of another value */
 } graph_source;
 
+/* Where a value lies when ranks share a graph. */
+typedef enum graph_place_kind {
+    GRAPH_WHOLE,  /* each rank has it */
+    GRAPH_SPLIT,  /* each rank has a part of an axis, in rank order */
+    GRAPH_PARTIAL /* each rank has an array of its shape: it is what they are combined */
+} graph_place_kind;
+
+typedef struct graph_place {
+    uint8_t kind;       /* graph_place_kind */
+    uint8_t axis;       /* SPLIT */
+    uint8_t operation;  /* PARTIAL: hg_opname */
+    uint32_t first_cut; /* SPLIT: in graph->items, where ranks but the first begin; */
+    uint32_t cut_count; /* 0: all have as much, ceil(extent / ranks), the last ones less */
+} graph_place;
+
 typedef struct graph_value {
     const char *name; /* of programs and messages; NULL: it has none */
     uint8_t source;   /* graph_source */
@@ -51,6 +66,7 @@ typedef struct graph_value {
                           gives them by name */
     const void *bytes; /* CONSTANT: its elements, NULL: not known yet. Borrowed */
     bool once;         /* CONSTANT: a call of graph->once makes it */
+    graph_place place; /* of sharding (shard.c) */
     uint32_t line;     /* of the text, from 1; 0: of none */
 } graph_value;
 
@@ -80,7 +96,9 @@ typedef struct graph_call {
     const hg_program *program; /* the graph's */
     bool whole;        /* of a program: it writes every element of its results; instructions do */
     bool made;         /* its program was made by a pass: it reads nothing but its operands */
-    bool writes_more;  /* of a program: more than its results, memory that others may read later */
+    bool writes_more;  /* of a program: more than its results, memory that others may read later; of
+                          a collective: other ranks wait for it, so it is neither left out, nor
+                          merged, nor moved */
     uint32_t together; /* calls that follow each other with one number may be one kernel (maps.c);
                           0: it stands alone */
     uint32_t first_operand, operand_count;
@@ -151,6 +169,10 @@ bool graph_is_number(const hg_graph *g, graph_extent e, uint64_t *value);
  * has none is UINT64_MAX. */
 void graph_extent_values(const hg_graph *g, const uint64_t *symbols, uint64_t *values);
 void graph_print_extent(hg_text *out, const hg_graph *g, graph_extent e);
+/* " split 0 at (3, 5)"; nothing of GRAPH_WHOLE */
+void graph_print_place(hg_text *out, const hg_graph *g, const graph_place *place);
+/* Whether a value of that type and rank can lie so; HG_ERROR_INVALID_ARGUMENT says why not. */
+hg_status graph_check_place(const hg_graph *g, const graph_value *v) HG_NODISCARD;
 /* "f32 [b * s, 384]" */
 void graph_print_shape(hg_text *out, const hg_graph *g, const graph_value *v);
 uint32_t graph_find_symbol(const hg_graph *g, const char *name, size_t length);
@@ -215,6 +237,8 @@ bool graph_is_array(const hg_operand_info *info);
 static inline bool graph_is_written(const hg_operand_info *info) {
     return graph_is_array(info) && (info->access & HG_WRITE);
 }
+/* Whether a call is between ranks. */
+bool graph_is_collective(const graph_call *call);
 /* "gemm in line 4" */
 const char *graph_call_text(const hg_graph *g, const graph_call *call, char buffer[160]);
 

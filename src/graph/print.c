@@ -66,6 +66,7 @@ static void print_call(hg_text *out, const hg_graph *g, const graph_call *call) 
         print_name(out, g, value);
         hg_text_addf(out, " ");
         graph_print_shape(out, g, &g->values.data[value]);
+        graph_print_place(out, g, &g->values.data[value].place);
     }
     if (call->program) {
         for (uint64_t i = 0; i < g->programs.count; i++)
@@ -111,6 +112,7 @@ static void print_value(hg_text *out, const hg_graph *g, uint32_t number) {
         hg_text_addf(out, ") ");
     }
     graph_print_shape(out, g, v);
+    graph_print_place(out, g, &v->place);
     if (v->file) hg_text_addf(out, " \"%s\"", v->file);
     hg_text_addf(out, "\n");
 }
@@ -132,12 +134,18 @@ static void print_next(hg_text *out, const hg_graph *g, const graph_call *call, 
     print_call(out, g, call);
 }
 
+/* A view of what no call makes any more. */
+static bool is_gone(const hg_graph *g, uint32_t value) {
+    const graph_value *base = &g->values.data[graph_base(g, value)];
+    return base->source == GRAPH_RESULT && base->call == GRAPH_NOT_SET;
+}
+
 /* Values stand where they are declared: behind the calls before them. */
 static void print_body(hg_text *out, const hg_graph *g, uint8_t *printed) {
     uint64_t done = 0;
     for (uint32_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
-        if (v->source != GRAPH_RESULT && !printed[i]) {
+        if (v->source != GRAPH_RESULT && !printed[i] && !is_gone(g, i)) {
             print_value(out, g, i);
             printed[i] = 1;
         }

@@ -225,6 +225,58 @@ static void shape(reader *r, graph_value *v) {
     need(r, ']', "']'");
 }
 
+static uint32_t items(reader *r, graph_extent *to, uint32_t most);
+
+/* "split 0 at (3, 5)" behind a shape: where ranks have the value. */
+static void split(reader *r, graph_place *place) {
+    uint64_t axis = 0;
+    hg_token at = r->token;
+    next(r);
+    graph_extent e = r->failed ? GRAPH_NOT_SET : primary(r, 0);
+    if (!r->failed && (!graph_is_number(r->g, e, &axis) || axis >= PLAN_MAX_RANK))
+        mistake(r, "G01", &at, NULL, "split takes the number of an axis");
+    place->kind = GRAPH_SPLIT;
+    place->axis = (uint8_t)axis;
+    if (r->failed || !hg_token_is(&r->token, "at")) return;
+    next(r);
+    graph_extent *cuts = hg_alloc(HG_MAX_GRAPH_RANKS * sizeof *cuts);
+    if (!cuts) refuse(r, &at, hg_fail_memory());
+    uint32_t count = cuts ? items(r, cuts, HG_MAX_GRAPH_RANKS) : 0;
+    place->first_cut = (uint32_t)r->g->items.count;
+    place->cut_count = count;
+    for (uint32_t i = 0; i < count && !r->failed; i++) {
+        graph_extent *to = hg_vec_push(&r->g->items);
+        if (to) *to = cuts[i];
+        if (!to) refuse(r, &at, hg_fail_memory());
+    }
+    hg_free(cuts);
+}
+
+static void partial(reader *r, graph_place *place) {
+    hg_opname operation;
+    next(r);
+    hg_token word = name(r, "the operation of partial");
+    if (r->failed) return;
+    if (!hg_opname_from_text(word.text, word.length, &operation) ||
+        !hg_opname_is_reduce(operation)) {
+        mistake(r, "G01", &word, NULL, "'%.*s' is no operation of reductions",
+                hg_token_shown(&word), word.text);
+        return;
+    }
+    place->kind = GRAPH_PARTIAL;
+    place->operation = (uint8_t)operation;
+}
+
+static void place(reader *r, graph_value *v) {
+    hg_token at = r->token;
+    if (r->failed) return;
+    if (hg_token_is(&at, "split"))
+        split(r, &v->place);
+    else if (hg_token_is(&at, "partial"))
+        partial(r, &v->place);
+    if (!r->failed) refuse(r, &at, graph_check_place(r->g, v));
+}
+
 static uint32_t value_named(reader *r, const hg_token *token) {
     uint32_t value = graph_find_value(r->g, token->text, token->length);
     for (uint64_t i = 0; i < r->broken.count && value == GRAPH_NOT_SET; i++)
@@ -279,12 +331,12 @@ static const char *file(reader *r) {
 }
 
 /* "(1, 0)": extents; how many. */
-static uint32_t items(reader *r, graph_extent *to) {
+static uint32_t items(reader *r, graph_extent *to, uint32_t most) {
     uint32_t count = 0;
     need(r, '(', "'('");
     while (!r->failed && r->token.kind != ')') {
-        if (count == PLAN_MAX_RANK) {
-            mistake(r, "S05", &r->token, NULL, "more than %d extents", PLAN_MAX_RANK);
+        if (count == most) {
+            mistake(r, "S05", &r->token, NULL, "more than %u extents", (unsigned)most);
             return count;
         }
         to[count++] = sum(r, 0);
@@ -307,7 +359,7 @@ static void view_shape(reader *r, graph_value *v) {
 static void permuted(reader *r, graph_value *v) {
     graph_extent order[PLAN_MAX_RANK];
     hg_token at = r->token;
-    uint32_t count = items(r, order);
+    uint32_t count = items(r, order, PLAN_MAX_RANK);
     if (!r->failed) refuse(r, &at, graph_permute(r->g, v->of, order, count, v));
 }
 
@@ -320,7 +372,7 @@ static void broadcast(reader *r, graph_value *v) {
 /* "strides (8, 1) f32 [4, 4]" */
 static void strided(reader *r, graph_value *v) {
     hg_token at = r->token;
-    uint32_t count = items(r, v->strides);
+    uint32_t count = items(r, v->strides, PLAN_MAX_RANK);
     view_shape(r, v);
     if (!r->failed && count != v->rank)
         mistake(r, "G01", &at, NULL, "%u strides, but %u extents", (unsigned)count,
@@ -361,6 +413,7 @@ static void declare(reader *r, graph_source source) {
         view(r, &word, &v);
     else
         shape(r, &v);
+    place(r, &v);
     if (source == GRAPH_CONSTANT && !r->failed && r->token.kind == HG_TOKEN_STRING)
         v.file = file(r);
     if (!r->failed) refuse(r, &word, graph_add_value(r->g, &v, word.text, word.length, &number));
@@ -523,7 +576,10 @@ static void call(reader *r) {
         words[count] = name(r, "the name of a value, or a directive");
         declared[count] = (graph_value){
             .type = HG_TYPE_COUNT, .source = GRAPH_RESULT, .line = words[count].line};
-        if (!r->failed && r->token.kind == HG_TOKEN_NAME) shape(r, &declared[count]);
+        if (!r->failed && r->token.kind == HG_TOKEN_NAME) {
+            shape(r, &declared[count]);
+            place(r, &declared[count]);
+        }
         q->results[count].value = GRAPH_NOT_SET;
         q->result_names[count] = words[count].text;
         q->result_lengths[count] = words[count].length;

@@ -1,0 +1,241 @@
+/* What a call can be cut along: the table shards.def, and the shapes of shapes.def. Must not know:
+ * where values lie. */
+#include "graph/shapes.h"
+#include "graph/shard_internal.h"
+
+static const struct {
+    uint16_t op;
+    const char *sizes, *folded, *arrays;
+} SHARDS[] = {
+#define GRAPH_SHARDS(id, sizes, folded, arrays) {HG_OP_##id, sizes, folded, arrays},
+#include "graph/shards.def"
+#undef GRAPH_SHARDS
+};
+
+/* A call at work. */
+typedef struct finder {
+    const shard *s;
+    const graph_call *call;
+    const hg_op_info *row;
+    shard_rule *rule;
+    /* the extents that each size is a product of, as the first array with it has them */
+    uint64_t extents[HG_MAX_OPERANDS][PLAN_MAX_RANK];
+    uint8_t count[HG_MAX_OPERANDS];
+    bool seen[HG_MAX_OPERANDS], bad[HG_MAX_OPERANDS]; /* bad: arrays have it in other extents */
+} finder;
+
+/* The next word of a list; false: there is none. */
+static bool next_word(const char **list, const char **word, size_t *length) {
+    *word = *list + strspn(*list, " ");
+    *length = strcspn(*word, " ");
+    *list = *word + *length;
+    return *length != 0;
+}
+
+static uint32_t operand_named(const hg_op_info *row, const char *name, size_t length) {
+    uint32_t i = 0;
+    while (i < row->operand_count && !graph_is_name(row->operands[i].name, name, length)) i++;
+    return i < row->operand_count ? i : HG_MAX_OPERANDS;
+}
+
+static bool is_listed(const char *list, const char *name) {
+    const char *word;
+    size_t length;
+    while (next_word(&list, &word, &length))
+        if (graph_is_name(name, word, length)) return true;
+    return false;
+}
+
+static const graph_operand *given(const finder *f, uint32_t operand) {
+    return operand < HG_MAX_OPERANDS ? graph_operand_of(f->s->g, f->call, operand) : NULL;
+}
+
+/* Where rows and matrices lie is said by numbers of their own: shapes tell nothing then. */
+static bool says_places(const finder *f) {
+    if (graph_has_leading(f->row, &f->s->g->operands.data[f->call->first_operand],
+                          f->call->operand_count))
+        return true;
+    for (uint32_t i = 0; i < f->row->operand_count; i++) {
+        const char *name = f->row->operands[i].name;
+        size_t length = strlen(name);
+        bool strides = length >= 7 && strcmp(name + length - 7, "strides") == 0;
+        const graph_operand *o = strides || strcmp(name, "steps") == 0 ? given(f, i) : NULL;
+        if (o && o->number) return true;
+    }
+    return false;
+}
+
+/* An array has `count` of its extents from `axis` on for a size of the call; false: their product
+ * is not the size. */
+static bool take_size(finder *f, shard_array *a, uint32_t size, uint32_t axis, uint32_t count) {
+    const graph_operand *o = given(f, size);
+    uint64_t product = 1;
+    if (!o) return true; /* nothing is cut along it */
+    for (uint32_t k = 0; k < count; k++) {
+        uint64_t extent = shard_extent(f->s, a->value, axis + k);
+        product = plan_times(product, extent);
+        if (!f->seen[size]) f->extents[size][k] = extent;
+        f->bad[size] |= f->seen[size] && k < f->count[size] && f->extents[size][k] != extent;
+        a->size[axis + k] = (uint8_t)size;
+        a->sub[axis + k] = (uint8_t)k;
+    }
+    f->bad[size] |= f->seen[size] && f->count[size] != count;
+    if (!f->seen[size]) f->count[size] = (uint8_t)count;
+    f->seen[size] = true;
+    return o->kind == GRAPH_COUNT && product == f->s->sizes[o->number];
+}
+
+static bool find_shape(const finder *f, uint32_t operand, graph_shape *shape) {
+    const char *p = graph_shape_pattern((hg_op)f->call->op);
+    while (graph_shape_next(f->row, &p, shape)) {
+        if (shape->operand != operand) continue;
+        const graph_operand *flag = given(f, shape->flag);
+        graph_shape_settle(shape, flag && flag->number, given(f, shape->maybe) != NULL);
+        return true;
+    }
+    return false;
+}
+
+/* False: it has another shape than the table says. */
+static bool add_array(finder *f, uint32_t operand, uint32_t value, bool result) {
+    shard_array *a = &f->rule->arrays[f->rule->array_count++];
+    const graph_value *v = &f->s->g->values.data[value];
+    graph_shape shape;
+    *a = (shard_array){.operand = (uint8_t)operand, .result = result, .value = value};
+    memset(a->size, SHARD_NO_SIZE, sizeof a->size);
+    if (!find_shape(f, operand, &shape)) {
+        const char *whole = "";
+        for (size_t i = 0; i < HG_COUNT_OF(SHARDS); i++)
+            if (SHARDS[i].op == f->call->op) whole = SHARDS[i].arrays;
+        return !result && is_listed(whole, f->row->operands[operand].name);
+    }
+    int many = graph_shape_many(&shape, v->rank);
+    if (many < 0) return false;
+    for (uint32_t i = 0, axis = 0; i < shape.count; i++) {
+        const graph_shape_extent *e = &shape.extents[i];
+        uint32_t count = e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
+        bool is_size = e->kind == GRAPH_SHAPE_MANY || e->kind == GRAPH_SHAPE_SIZE;
+        if (is_size && !take_size(f, a, e->operand, axis, count)) return false;
+        axis += count;
+    }
+    return true;
+}
+
+static bool add_arrays(finder *f) {
+    for (uint32_t i = 0; i < f->row->operand_count; i++) {
+        if (!graph_is_array(&f->row->operands[i])) continue;
+        const graph_operand *o = given(f, i);
+        uint32_t result = graph_result_of(f->s->g, f->call, i);
+        if (f->rule->array_count + 2 > HG_MAX_OPERANDS) return false;
+        if (o && !add_array(f, i, o->number, false)) return false;
+        if (result != GRAPH_NOT_SET && !add_array(f, i, result, true)) return false;
+    }
+    return true;
+}
+
+/* "kv_heads=heads" */
+static void take_alias(finder *f, const char *word, size_t length) {
+    size_t name = (size_t)((const char *)memchr(word, '=', length) - word);
+    uint32_t a = operand_named(f->row, word, name),
+             b = operand_named(f->row, word + name + 1, length - name - 1);
+    if (a == HG_MAX_OPERANDS || b == HG_MAX_OPERANDS) return;
+    const graph_operand *x = given(f, a), *y = given(f, b);
+    if (!x || !y || f->s->sizes[x->number] != f->s->sizes[y->number] || f->bad[a]) {
+        f->bad[b] = true;
+        return;
+    }
+    f->rule->alias[a] = (uint8_t)b;
+    for (uint32_t i = 0; i < f->rule->array_count; i++)
+        for (uint32_t d = 0; d < PLAN_MAX_RANK; d++)
+            if (f->rule->arrays[i].size[d] == a) f->rule->arrays[i].size[d] = (uint8_t)b;
+}
+
+int shard_axis_along(const shard_array *array, const shard_way *way) {
+    for (int d = 0; d < PLAN_MAX_RANK; d++)
+        if (array->size[d] == way->size && array->sub[d] == way->sub) return d;
+    return -1;
+}
+
+/* What is calculated by itself has the size in each result, what is folded in none. */
+static bool fits(const finder *f, const shard_way *way) {
+    uint32_t arrays = 0;
+    for (uint32_t i = 0; i < f->rule->array_count; i++) {
+        const shard_array *a = &f->rule->arrays[i];
+        bool has = shard_axis_along(a, way) >= 0;
+        if (a->result && has == way->folded) return false;
+        arrays += has && !a->result;
+    }
+    return arrays != 0;
+}
+
+static void add_ways(finder *f, const char *word, size_t length, bool folded) {
+    uint32_t size = operand_named(f->row, word, length);
+    if (size == HG_MAX_OPERANDS || !f->seen[size] || f->bad[size]) return;
+    for (uint32_t sub = 0; sub < f->count[size]; sub++) {
+        shard_way way = {(uint8_t)size, (uint8_t)sub, folded};
+        if (f->rule->way_count < SHARD_MOST_WAYS && fits(f, &way))
+            f->rule->ways[f->rule->way_count++] = way;
+    }
+}
+
+/* The operation that combines what parts give. */
+static bool find_operation(finder *f) {
+    static const struct {
+        hg_op op;
+        hg_opname name;
+    } FOLDS[] = {{HG_OP_ADD, HG_OPNAME_SUM},
+                 {HG_OP_MUL, HG_OPNAME_PRODUCT},
+                 {HG_OP_MIN, HG_OPNAME_MIN},
+                 {HG_OP_MAX, HG_OPNAME_MAX}};
+    hg_op fold = hg_op_folds_with((hg_op)f->call->op);
+    for (uint32_t i = 0; i < f->row->operand_count && fold == HG_OP_NONE; i++) {
+        if (f->row->operands[i].kind != HG_K_OPNAME || f->row->operands[i].rule != HG_R_REDUCE)
+            continue;
+        const graph_operand *o = given(f, i);
+        hg_default d = {0};
+        if (!o) hg_default_operand(&f->row->operands[i], (hg_type)f->call->type, &d);
+        fold = hg_opname_op((hg_opname)(o ? o->number : d.operand.value));
+    }
+    for (size_t i = 0; i < HG_COUNT_OF(FOLDS); i++)
+        if (FOLDS[i].op == fold) {
+            f->rule->operation = FOLDS[i].name;
+            return true;
+        }
+    return false;
+}
+
+/* Products of parts are added; a bias or an activation would come too early. */
+static bool is_plain_product(finder *f) {
+    f->rule->operation = HG_OPNAME_SUM;
+    uint32_t activation = operand_named(f->row, "activation", 10);
+    return f->rule->array_count == 3 && !given(f, activation);
+}
+
+/* Integers wrap, so that any order gives the same bits; of floats only what is asked to be fast. */
+static bool may_fold(finder *f) {
+    bool reduces = find_operation(f);
+    if (!reduces && !is_plain_product(f)) return false;
+    if (hg_type_is_integer((hg_type)f->call->type)) return reduces;
+    return f->s->options->fast && f->rule->operation == HG_OPNAME_SUM;
+}
+
+void shard_find_rule(const shard *s, const graph_call *call, shard_rule *rule) {
+    finder f = {.s = s, .call = call, .rule = rule};
+    const char *word, *sizes = NULL, *folded = NULL;
+    size_t length;
+    rule->array_count = rule->way_count = 0;
+    memset(rule->alias, SHARD_NO_SIZE, sizeof rule->alias);
+    for (size_t i = 0; i < HG_COUNT_OF(SHARDS) && !call->program; i++)
+        if (SHARDS[i].op == call->op) {
+            sizes = SHARDS[i].sizes;
+            folded = SHARDS[i].folded;
+        }
+    if (!sizes) return;
+    f.row = hg_op_get((hg_op)call->op);
+    if (says_places(&f) || !add_arrays(&f)) return;
+    for (const char *list = sizes; next_word(&list, &word, &length);)
+        if (memchr(word, '=', length)) take_alias(&f, word, length);
+    while (next_word(&sizes, &word, &length))
+        if (!memchr(word, '=', length)) add_ways(&f, word, length, false);
+    if (*folded && may_fold(&f)) add_ways(&f, folded, strlen(folded), true);
+}

@@ -1,0 +1,389 @@
+/* Random array graphs on ranks, their inputs cut at random, against one device: the same bits.
+ *
+ *     shard [--seed N] [--count N] [--calls N] [--ranks N] [--show]
+ *
+ * Two NaNs are equal. A graph that fails is printed with the command that makes it again. */
+/* test: timeout=600 */
+#include "graph/generate.h"
+#include "shard/evaluate.h"
+#include "base/thread.h"
+#include "test.h"
+#include <stdlib.h>
+
+enum { MOST_RANKS = 8 };
+
+typedef struct tester {
+    hg_backend *backend;
+    generated_graph graph;
+    hg_graph *built;
+    uint64_t *sizes; /* of its extents */
+    uint8_t *arrays[GENERATE_MOST_ARRAYS];
+    uint64_t seed, state;
+    uint32_t calls, ranks, given_ranks;
+    bool failed, show;
+    uint64_t collectives, cut_calls, all_calls;
+} tester;
+
+typedef struct rank {
+    tester *t;
+    uint32_t number;
+    hg_comm *comm;
+    graph_sharded sharded;
+    uint8_t **values, **outputs;
+    evaluated count;
+    hg_status status;
+    char message[512];
+} rank;
+
+static void complain(tester *t, const char *what) {
+    char *text = NULL;
+    t->failed = true;
+    (void)!hg_graph_print(t->built, &text, NULL);
+    fprintf(stderr, "%s\nrun again with: shard --calls %u --seed %llu --count 1 --ranks %u\n%s\n",
+            what, (unsigned)t->calls, (unsigned long long)t->seed, (unsigned)t->ranks,
+            text ? text : t->graph.text);
+    hg_string_free(text);
+}
+
+static uint64_t bytes_of(const generated_array *a) {
+    return a->elements * hg_type_size_bytes(a->type);
+}
+
+static void fill(tester *t, const generated_array *a, uint8_t *bytes) {
+    uint64_t size = hg_type_size_bytes(a->type);
+    for (uint64_t i = 0; i < a->elements; i++) {
+        double x = (double)(int64_t)(generate_random(&t->state) % 4001) / 1000.0 - 2.0;
+        if (hg_type_is_integer(a->type))
+            x = (double)(int64_t)(generate_random(&t->state) % 100) -
+                (hg_type_is_signed(a->type) ? 50 : 0);
+        if (a->zeros) x = 0;
+        (void)!hg_type_from_f64(a->type, x, bytes + i * size);
+    }
+}
+
+static bool is_nan(hg_type type, const uint8_t *bytes) {
+    double x;
+    return hg_type_is_float(type) && hg_type_to_f64(type, bytes, &x) == HG_OK && x != x;
+}
+
+static bool equal(hg_type type, const uint8_t *x, const uint8_t *y, uint64_t count) {
+    uint64_t size = hg_type_size_bytes(type);
+    for (uint64_t i = 0; i < count; i++)
+        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 &&
+            !(is_nan(type, x + i * size) && is_nan(type, y + i * size)))
+            return false;
+    return true;
+}
+
+static const generated_array *array_named(const tester *t, const char *name, uint32_t *index) {
+    for (uint32_t i = 0; i < t->graph.array_count; i++)
+        if (strcmp(t->graph.arrays[i].name, name) == 0) {
+            *index = i;
+            return &t->graph.arrays[i];
+        }
+    return NULL;
+}
+
+/* ---- one device ---- */
+
+static bool run_alone(tester *t) {
+    hg_params *params = hg_params_create();
+    hg_buffer buffers[GENERATE_MOST_ARRAYS] = {{0}};
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    bool done = params != NULL;
+    for (uint32_t i = 0; i < t->graph.symbol_count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", (unsigned)i);
+        done &= hg_params_set_scalar(params, name, HG_TYPE_U64, &t->graph.symbols[i]) == HG_OK;
+    }
+    for (uint32_t i = 0; i < t->graph.array_count; i++) {
+        const generated_array *a = &t->graph.arrays[i];
+        t->arrays[i] = calloc(1, (size_t)bytes_of(a) + 1);
+        if (!a->output) fill(t, a, t->arrays[i]);
+        done &= hg_backend_allocate_buffer(t->backend, bytes_of(a), &buffers[i]) == HG_OK &&
+                hg_buffer_write(t->backend, buffers[i], 0, t->arrays[i], bytes_of(a)) == HG_OK &&
+                hg_params_set_buffer(params, a->name, buffers[i]) == HG_OK;
+    }
+    done = done && hg_graph_compile(t->backend, t->built, NULL, &executable) == HG_OK &&
+           hg_graph_bind(executable, params, &binding) == HG_OK &&
+           hg_graph_binding_launch(binding) == HG_OK;
+    for (uint32_t i = 0; i < t->graph.array_count && done; i++) {
+        const generated_array *a = &t->graph.arrays[i];
+        if (a->output)
+            done = hg_buffer_read(t->backend, buffers[i], 0, t->arrays[i], bytes_of(a)) == HG_OK;
+    }
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    for (uint32_t i = 0; i < t->graph.array_count; i++)
+        if (buffers[i].handle) (void)!hg_backend_free_buffer(t->backend, buffers[i]);
+    hg_params_destroy(params);
+    if (!done) complain(t, hg_last_error_text());
+    return done;
+}
+
+/* ---- places ---- */
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void split(tester *t, uint32_t value, uint32_t axis) {
+    graph_value *v = &t->built->values.data[value];
+    uint64_t extent = t->sizes[v->extents[axis]], cuts[MOST_RANKS];
+    graph_place place = {.kind = GRAPH_SPLIT, .axis = (uint8_t)axis};
+    if (t->ranks > 1 && generate_random(&t->state) % 2) {
+        for (uint32_t r = 0; r + 1 < t->ranks; r++)
+            cuts[r] = generate_random(&t->state) % (extent + 1);
+        qsort(cuts, t->ranks - 1, sizeof *cuts, ascending);
+        place.first_cut = (uint32_t)t->built->items.count;
+        place.cut_count = t->ranks - 1;
+        for (uint32_t r = 0; r + 1 < t->ranks; r++)
+            *hg_vec_push(&t->built->items) = graph_number(t->built, cuts[r]);
+    }
+    t->built->values.data[value].place = place;
+}
+
+static void place_values(tester *t) {
+    for (uint32_t i = 0; i < t->built->values.count; i++) {
+        const graph_value *v = &t->built->values.data[i];
+        uint32_t percent = v->source == GRAPH_RESULT ? 5 : v->source == GRAPH_VIEW ? 0 : 60;
+        uint32_t index = 0;
+        bool partial = v->source == GRAPH_INPUT && v->type == HG_TYPE_I32 && v->rank &&
+                       array_named(t, v->name, &index) && !t->graph.arrays[index].zeros;
+        if (partial && generate_random(&t->state) % 5 == 0)
+            t->built->values.data[i].place = (graph_place){.kind = GRAPH_PARTIAL,
+                                                           .operation = HG_OPNAME_SUM};
+        else if (v->rank && generate_random(&t->state) % 100 < percent)
+            split(t, i, (uint32_t)(generate_random(&t->state) % v->rank));
+    }
+}
+
+/* ---- ranks ---- */
+
+/* Noise that all ranks together cancel. */
+static uint32_t noise(uint32_t number, uint64_t i) {
+    uint64_t x = (i + 1) * UINT64_C(0x9E3779B97F4A7C15) + number;
+    return (uint32_t)(x ^ x >> 29);
+}
+
+static void give_part(rank *k, const graph_part *part, uint8_t *to) {
+    uint32_t index;
+    tester *t = k->t;
+    if (!array_named(t, part->name, &index)) return;
+    uint64_t size = hg_type_size_bytes(part->type), row = part->inner * size;
+    for (uint64_t o = 0; o < part->outer; o++)
+        memcpy(to + o * part->length * row,
+               t->arrays[index] + (o * part->extent + part->start) * row,
+               (size_t)(part->length * row));
+    if (part->place != GRAPH_PARTIAL) return;
+    for (uint64_t i = 0; i < part->outer * part->extent * part->inner; i++) {
+        uint32_t x = noise(k->number, i), whole;
+        memcpy(&whole, to + i * 4, 4);
+        for (uint32_t r = 1; r < t->ranks && k->number == 0; r++) whole -= noise(r, i);
+        if (k->number == 0) x = whole;
+        memcpy(to + i * 4, &x, 4);
+    }
+}
+
+static uint64_t part_bytes(const graph_part *part) {
+    return part->outer * part->length * part->inner * hg_type_size_bytes(part->type);
+}
+
+static void *run_rank(void *argument) {
+    rank *k = argument;
+    const hg_graph *g = k->sharded.graph;
+    uint64_t outputs = 0;
+    k->values = calloc(g->values.count + 1, sizeof *k->values);
+    k->outputs = calloc(g->outputs.count + 1, sizeof *k->outputs);
+    for (uint64_t i = 0; i < k->sharded.part_count; i++) {
+        const graph_part *part = &k->sharded.parts[i];
+        uint8_t *bytes = calloc(1, (size_t)part_bytes(part) + 1);
+        uint32_t value = graph_find_value(g, part->name, strlen(part->name));
+        if (part->source == GRAPH_RESULT) {
+            k->outputs[outputs++] = bytes;
+        } else {
+            give_part(k, part, bytes);
+            k->values[value] = bytes;
+        }
+    }
+    k->status = evaluate(g, k->t->backend, k->comm, k->values, k->outputs, &k->count);
+    if (k->status != HG_OK) snprintf(k->message, sizeof k->message, "%s", hg_last_error_text());
+    return NULL;
+}
+
+/* An output's part must be the part of what one device has. */
+static void compare(tester *t, const rank *k) {
+    uint64_t output = 0;
+    for (uint64_t i = 0; i < k->sharded.part_count && !t->failed; i++) {
+        const graph_part *part = &k->sharded.parts[i];
+        uint64_t row = part->inner * hg_type_size_bytes(part->type);
+        uint32_t index;
+        if (part->source != GRAPH_RESULT || !array_named(t, part->name, &index)) continue;
+        const uint8_t *is = k->outputs[output++];
+        for (uint64_t o = 0; o < part->outer && !t->failed; o++)
+            if (!equal(part->type, is + o * part->length * row,
+                       t->arrays[index] + (o * part->extent + part->start) * row,
+                       part->length * part->inner)) {
+                char what[120];
+                snprintf(what, sizeof what, "output %s of rank %u differs", part->name,
+                         (unsigned)k->number);
+                complain(t, what);
+            }
+        test_passed++;
+    }
+}
+
+static void free_rank(rank *k) {
+    for (uint64_t i = 0; k->values && i < k->sharded.graph->values.count; i++) free(k->values[i]);
+    for (uint64_t i = 0; k->outputs && i < k->sharded.graph->outputs.count; i++)
+        free(k->outputs[i]);
+    free(k->values);
+    free(k->outputs);
+    graph_sharded_free(&k->sharded);
+    hg_comm_destroy(k->comm);
+}
+
+/* Programs of the graph that was printed. */
+static hg_status known_program(void *user, const char *file, hg_diagnostics *d,
+                               hg_program **program) {
+    const hg_graph *g = user;
+    size_t length = strlen(file) - strlen(".atlas");
+    uint32_t number = graph_find_program(g, file, length);
+    if (number == GRAPH_NOT_SET) return generated_program(NULL, file, d, program);
+    *program = hg_program_retain(g->programs.data[number].program);
+    return HG_OK;
+}
+
+/* What is printed is read back as the same graph, places too. */
+static void check_text(tester *t, const hg_graph *g) {
+    char *text = NULL, *again = NULL;
+    hg_graph *copy = NULL;
+    hg_graph_read_options options = {
+        .size = sizeof options, .program = known_program, .user = (void *)(uintptr_t)g};
+    if (hg_graph_print(g, &text, NULL) != HG_OK ||
+        hg_graph_read_text(text, strlen(text), &options, NULL, &copy) != HG_OK ||
+        hg_graph_print(copy, &again, NULL) != HG_OK)
+        complain(t, hg_last_error_text());
+    else if (strcmp(text, again) != 0)
+        complain(t, "its printed form changes");
+    else
+        test_passed++;
+    if (t->failed && text) fprintf(stderr, "printed:\n%s\nagain:\n%s\n", text, again ? again : "");
+    hg_string_free(text);
+    hg_string_free(again);
+    hg_graph_release(copy);
+}
+
+static void note_cut(tester *t, const hg_graph *g) {
+    for (uint64_t i = 0; i < g->calls.count; i++) {
+        const graph_call *c = &g->calls.data[i];
+        const graph_value *v = &g->values.data[g->results.data[c->first_result].value];
+        t->all_calls += v->name != NULL;
+        t->cut_calls += v->name != NULL && v->place.kind != GRAPH_WHOLE;
+    }
+}
+
+static void run_ranks(tester *t) {
+    rank ranks[MOST_RANKS] = {{0}};
+    hg_comm *comms[MOST_RANKS];
+    hg_backend *backends[MOST_RANKS];
+    hg_thread threads[MOST_RANKS];
+    graph_shard_options options = {.ranks = t->ranks,
+                                   .whole_outputs = generate_random(&t->state) % 4 == 0};
+    for (uint32_t r = 0; r < t->ranks; r++) backends[r] = t->backend;
+    if (hg_comm_create_local(backends, t->ranks, comms) != HG_OK) {
+        complain(t, hg_last_error_text());
+        return;
+    }
+    for (uint32_t r = 0; r < t->ranks; r++) {
+        ranks[r] = (rank){.t = t, .number = r, .comm = comms[r]};
+        if (!t->failed &&
+            graph_shard(t->built, t->graph.symbols, &options, r, &ranks[r].sharded) != HG_OK)
+            complain(t, hg_last_error_text());
+    }
+    if (!t->failed) check_text(t, t->built);
+    bool reads_back = hg_op_get(HG_OP_ALL_GATHER)->operands[3].optional != HG_REQUIRED;
+    if (!t->failed && reads_back) check_text(t, ranks[t->ranks - 1].sharded.graph);
+    if (!t->failed && t->show) {
+        char *text = NULL;
+        if (hg_graph_print(ranks[0].sharded.graph, &text, NULL) == HG_OK) printf("%s\n", text);
+        hg_string_free(text);
+    }
+    if (!t->failed) {
+        for (uint32_t r = 0; r < t->ranks; r++)
+            if (!hg_thread_start(&threads[r], run_rank, &ranks[r])) abort();
+        for (uint32_t r = 0; r < t->ranks; r++) hg_thread_join(threads[r]);
+        note_cut(t, ranks[0].sharded.graph);
+    }
+    for (uint32_t r = 0; r < t->ranks && !t->failed; r++)
+        if (ranks[r].status != HG_OK && !strstr(ranks[r].message, "revoke"))
+            complain(t, ranks[r].message);
+    for (uint32_t r = 0; r < t->ranks && !t->failed; r++) compare(t, &ranks[r]);
+    t->collectives += ranks[0].count.collectives;
+    for (uint32_t r = 0; r < t->ranks; r++) free_rank(&ranks[r]);
+}
+
+static void check_one(tester *t) {
+    static const uint32_t counts[] = {1, 2, 3, 4, 8};
+    hg_graph_read_options options = {.size = sizeof options, .program = generated_program};
+    generate_graph(t->seed, t->calls, &t->graph);
+    t->state = t->seed;
+    t->failed = false;
+    t->built = NULL;
+    t->sizes = NULL;
+    t->ranks = counts[generate_random(&t->state) % HG_COUNT_OF(counts)];
+    if (t->given_ranks) t->ranks = t->given_ranks;
+    if (hg_graph_read_text(t->graph.text, strlen(t->graph.text), &options, NULL, &t->built) !=
+        HG_OK)
+        complain(t, hg_last_error_text());
+    if (!t->failed && run_alone(t)) {
+        t->sizes = malloc((size_t)(t->built->terms.count + 1) * sizeof *t->sizes);
+        graph_extent_values(t->built, t->graph.symbols, t->sizes);
+        place_values(t);
+        run_ranks(t);
+    }
+    if (t->failed) test_failed++;
+    for (uint32_t i = 0; i < t->graph.array_count; i++) {
+        free(t->arrays[i]);
+        t->arrays[i] = NULL;
+    }
+    free(t->sizes);
+    hg_graph_release(t->built);
+    generated_graph_free(&t->graph);
+}
+
+int main(int argc, char **argv) {
+    tester *t = calloc(1, sizeof *t);
+    uint64_t seed = 1, count = 100;
+    if (!t) return 1;
+    t->calls = 12;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--show") == 0) t->show = true;
+        if (i + 1 == argc) continue;
+        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--count") == 0) count = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--calls") == 0) t->calls = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--ranks") == 0)
+            t->given_ranks = (uint32_t)strtoul(argv[i + 1], NULL, 10) % (MOST_RANKS + 1);
+    }
+    hg_config config = hg_config_default();
+    snprintf(config.backend, sizeof config.backend, "cpu");
+    snprintf(config.jit, sizeof config.jit, "off");
+    snprintf(config.vendor, sizeof config.vendor, "off");
+    if (hg_backend_create_with_config(&config, &t->backend) != HG_OK) {
+        SKIP(hg_last_error_text());
+        return test_done();
+    }
+    for (uint64_t i = 0; i < count && test_failed < 5; i++) {
+        t->seed = seed + i;
+        check_one(t);
+    }
+    hg_backend_destroy(t->backend);
+    printf("%llu graphs, %llu of %llu calls shared by ranks, %llu collectives\n",
+           (unsigned long long)count, (unsigned long long)t->cut_calls,
+           (unsigned long long)t->all_calls, (unsigned long long)t->collectives);
+    free(t);
+    return test_done();
+}

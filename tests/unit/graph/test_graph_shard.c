@@ -1,0 +1,220 @@
+/* Sharding without devices: which collectives the pass puts in, where results lie, what cannot be.
+ * That bits stay as they are is tests/shard. */
+#include "graph/shard.h"
+#include "test.h"
+#include <hologram/hologram.h>
+#include <stdlib.h>
+
+static hg_graph *read(const char *text) {
+    hg_graph *g = NULL;
+    char whole[2000];
+    snprintf(whole, sizeof whole, ".graph 1\n%s", text);
+    if (hg_graph_read_text(whole, strlen(whole), NULL, NULL, &g) != HG_OK) {
+        test_failed++;
+        fprintf(stderr, "%s\n%s\n", whole, hg_last_error_text());
+    }
+    return g;
+}
+
+static void add_call(hg_text *out, const hg_graph *g, const graph_call *call) {
+    const hg_op_info *row = hg_op_get((hg_op)call->op);
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const graph_operand *o = &g->operands.data[call->first_operand + k];
+        if (strcmp(row->operands[o->operand].name, "n") == 0)
+            CHECK(graph_is_number(g, o->number, &n));
+    }
+    hg_text_addf(out, "%s%s %llu", out->length ? ", " : "", row->text, (unsigned long long)n);
+}
+
+/* The collectives of a rank, then where each output lies: "all_gather 24 | y split". */
+static void expect(const char *text, uint32_t ranks, bool fast, const char *expected) {
+    static const char *const PLACES[] = {"whole", "split", "partial"};
+    graph_shard_options options = {.ranks = ranks, .fast = fast};
+    graph_sharded sharded;
+    hg_graph *g = read(text);
+    for (uint32_t r = 0; g && r < ranks && r < 5; r++) {
+        uint32_t rank = r == 4 ? ranks - 1 : r;
+        hg_text out = {0};
+        if (graph_shard(g, NULL, &options, rank, &sharded) != HG_OK) {
+            CHECK_TEXT(hg_last_error_text(), expected);
+            continue;
+        }
+        for (uint64_t i = 0; i < sharded.graph->calls.count; i++)
+            if (graph_is_collective(&sharded.graph->calls.data[i]))
+                add_call(&out, sharded.graph, &sharded.graph->calls.data[i]);
+        for (uint64_t i = 0; i < sharded.part_count; i++)
+            if (sharded.parts[i].source == GRAPH_RESULT)
+                hg_text_addf(&out, "%s| %s %s", out.length ? " " : "", sharded.parts[i].name,
+                             PLACES[sharded.parts[i].place]);
+        CHECK_MESSAGE(out.data && strcmp(out.data, expected) == 0,
+                      "rank %u of %u: expected \"%s\", got \"%s\" of\n%s", (unsigned)rank,
+                      (unsigned)ranks, expected, out.data ? out.data : "", text);
+        hg_text_free(&out);
+        graph_sharded_free(&sharded);
+    }
+    hg_graph_release(g);
+}
+
+static void check_ways(void) {
+    /* rows and columns of a product move nothing */
+    expect(".input x f32 [8, 16]\n.constant w f32 [16, 12] split 1\n.constant b f32 [12] split 0\n"
+           "y = gemm a=x, b=w, bias=b, activation=relu\n.output y\n",
+           4, false, "| y split");
+    expect(".input x f32 [8, 16] split 0\n.constant w f32 [16, 12]\ny = gemm a=x, b=w\n.output y\n",
+           4, false, "| y split");
+    /* a batch goes through a network */
+    expect(".input x f32 [8, 4, 16] split 0\n.constant w f32 [16, 12]\n.constant v f32 [12, 3]\n"
+           ".constant g f32 [16]\n.constant b f32 [16]\n"
+           "n = layer_norm input=x, gamma=g, beta=b, eps=1e-5\ny = gemm a=n, b=w\n"
+           "z = softmax input=y\nu = gemm a=z, b=v\n.output u\n",
+           3, false, "| u split");
+    /* a norm along rows that are cut by their sequence */
+    expect(".input x f32 [2, 8, 16] split 1\n.constant g f32 [16]\n.constant b f32 [16]\n"
+           "y = layer_norm input=x, gamma=g, beta=b, eps=1e-5\n.output y\n",
+           4, false, "| y split");
+    /* columns, then rows: floats are gathered, or summed where that is asked */
+    const char *two = ".input x f32 [8, 16]\n.constant w f32 [16, 12] split 1\n"
+                      ".constant v f32 [12, 4] split 0\ny = gemm a=x, b=w\nz = gemm a=y, b=v\n"
+                      ".output z\n";
+    expect(two, 4, false, "all_gather 24, all_gather 12 | z split");
+    expect(two, 4, true, "all_reduce 32 | z whole");
+    /* one axis of a reduction is gathered, the other needs nothing */
+    expect(".input x f32 [6, 40, 1] split 0\ny f32 [6, 1] = reduce_axis input=x, n=40, outer=6, "
+           "inner=1\n"
+           ".output y\n",
+           2, false, "| y split");
+    expect(".input x f32 [100] split 0\ny = parallel_reduce sum, in=x\n.output y\n", 4, false,
+           "all_gather 25 | y whole");
+    expect(".input x f32 [100] split 0\ny = parallel_reduce sum, in=x\n.output y\n", 4, true,
+           "all_reduce 1 | y whole");
+    expect(".input x i32 [100] split 0\ny = parallel_reduce sum, in=x\n.output y\n", 4, false,
+           "all_reduce 1 | y whole");
+    expect(".input x i32 [100] split 0\ny = parallel_reduce max, in=x\n.output y\n", 4, false,
+           "all_reduce 1 | y whole");
+    /* what was gathered once stays gathered; two cuts of one axis meet by the smaller array */
+    expect(".input x f32 [10] split 0\n.view v = x + 1 f32 [9]\na = parallel_map relu, in=v\n"
+           "b = parallel_map abs, in=v\n.output a\n.output b\n",
+           2, false, "all_gather 5 | a whole | b whole");
+    expect(".input x f32 [8, 100] split 0\n.input y f32 [8, 100] split 0 at (1)\n"
+           "z = parallel_map_binary add, a=x, b=y\n.output z\n",
+           2, false, "all_gather 400 | z split");
+    /* views */
+    expect(".input x f32 [8, 16] split 0\n.view t = x permuted (1, 0)\n"
+           "y = parallel_map relu, in=t\n.output y\n",
+           4, false, "| y split");
+    expect(".input x f32 [8, 16] split 0\n.view t = x f32 [2, 4, 16]\ny = parallel_map relu, in=t\n"
+           ".output y\n",
+           2, false, "| y split");
+    expect(".input x f32 [2, 4, 16] split 0\n.view t = x f32 [8, 16]\ny = parallel_map relu, in=t\n"
+           ".output y\n",
+           2, false, "| y split");
+    expect(".input x f32 [8] split 0\n.view t = x broadcast f32 [5, 8]\n"
+           "y = parallel_map relu, in=t\n.output y\n",
+           3, false, "| y split");
+    /* heads of attention */
+    expect(".input q f32 [2, 8, 5, 4] split 1\n.input k f32 [2, 8, 5, 4] split 1\n"
+           ".input v f32 [2, 8, 5, 4] split 1\ny = attention query=q, key=k, value=v\n.output y\n",
+           4, false, "| y split");
+    /* parts of several sizes, some empty; all are as long as the largest on the way */
+    expect(".input x f32 [10] split 0 at (1, 2, 9)\ny f32 [10] split 0 = parallel_map relu, in=x\n"
+           ".output y\n",
+           4, false, "all_gather 7 | y split");
+    expect(".input x f32 [3, 0] split 1\ny = parallel_reduce sum, in=x\n.output y\n", 4, false,
+           "| y whole");
+    /* one rank, very many ranks */
+    expect(two, 1, false, "| z whole");
+    expect(".input x f32 [100] split 0\ny = parallel_reduce sum, in=x\n.output y\n", 4096, false,
+           "all_gather 1 | y whole");
+}
+
+static void check_mistakes(void) {
+    static const struct {
+        const char *text, *expected;
+    } READ[] = {
+        {".input x f32 [8] split 1\n", "split 1: the array has 1 axes, which are counted from 0"},
+        {".input x f32 [] split 0\n", "split 0: the array has 0 axes"},
+        {".input x f32 [8] split\n", "expected an extent"},
+        {".input x f32 [8] split 0 at\n", "expected '('"},
+        {".input x f32 [8] split 0 at (5, 3)\n", "split at 3 behind 5"},
+        {".input x f32 [8] split 99999999999\n", "split takes the number of an axis"},
+        {".input x f32 [8] partial add\n", "'add' is no operation of reductions"},
+        {".input x f32 [8] partial\n", "expected the operation of partial"},
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(READ); i++) {
+        hg_graph *g = NULL;
+        char text[200];
+        snprintf(text, sizeof text, ".graph 1\n%s", READ[i].text);
+        CHECK(hg_graph_read_text(text, strlen(text), NULL, NULL, &g) == HG_ERROR_ISA);
+        CHECK_MESSAGE(strstr(hg_last_error()->message, READ[i].expected),
+                      "expected \"%s\", got \"%s\"", READ[i].expected, hg_last_error()->message);
+        hg_graph_release(g);
+    }
+    expect(".input x f32 [8] split 0 at (3)\ny = parallel_map relu, in=x\n.output y\n", 3, false,
+           "Invalid argument: x is split at 1 places, which makes 2 parts: there are 3 ranks");
+    expect(".input x f32 [8] split 0 at (9)\ny = parallel_map relu, in=x\n.output y\n", 2, false,
+           "Invalid argument: x is split at 9: from 0 to 8 expected");
+    expect(".input x f32 [8]\ny f32 [8] partial sum = parallel_map relu, in=x\n.output y\n", 2,
+           false,
+           "Invalid argument: y is partial: an input can be, a result is what it comes from");
+    hg_graph *g = read(".input x f32 [8]\n");
+    graph_shard_options options = {.ranks = 2};
+    graph_sharded sharded;
+    CHECK(graph_shard(g, NULL, &options, 2, &sharded) == HG_ERROR_INVALID_ARGUMENT);
+    options.ranks = 4097;
+    CHECK(graph_shard(g, NULL, &options, 0, &sharded) == HG_ERROR_INVALID_ARGUMENT);
+    hg_graph_release(g);
+}
+
+/* Placements are read and printed; the graph of a rank says what each value is a part of. */
+static void check_text(void) {
+    hg_graph *g = read(".extent n\n.input x f32 [n, 8] split 0 at (1, n / 2)\n"
+                       ".input p f32 [8] partial sum\n.constant w f32 [8, 6] split 1\n"
+                       "y f32 [n, 6] split 0 = gemm a=x, b=w\n.output y\n.output z = p\n");
+    char *text = NULL;
+    CHECK(hg_graph_print(g, &text, NULL) == HG_OK);
+    CHECK(text && strstr(text, ".input x f32 [n, 8] split 0 at (1, n / 2)\n"));
+    CHECK(text && strstr(text, ".input p f32 [8] partial sum\n"));
+    CHECK(text && strstr(text, ".constant w f32 [8, 6] split 1\n"));
+    CHECK(text && strstr(text, "y f32 [n, 6] split 0 = gemm"));
+    hg_string_free(text);
+    const uint64_t n = 10;
+    graph_shard_options options = {.ranks = 3};
+    graph_sharded sharded;
+    text = NULL;
+    CHECK(graph_shard(g, &n, &options, 1, &sharded) == HG_OK);
+    CHECK(hg_graph_print(sharded.graph, &text, NULL) == HG_OK);
+    CHECK(text && strstr(text, ".input x f32 [4, 8] split 0 at (1, 5)\n"));
+    CHECK(text && strstr(text, ".constant w f32 [8, 2] split 1\n"));
+    CHECK(text && strstr(text, "y f32 [4, 6] split 0 at (1, 5) = gemm"));
+    hg_string_free(text);
+    graph_sharded_free(&sharded);
+    hg_graph_release(g);
+}
+
+/* Elements that stand with the graph are cut like inputs. */
+static void check_constant_parts(void) {
+    static const float w[6] = {0, 1, 2, 3, 4, 5};
+    hg_graph *g = hg_graph_create("constant");
+    const hg_dim dims[2] = {hg_dim_of(2), hg_dim_of(3)};
+    hg_value value;
+    graph_shard_options options = {.ranks = 2};
+    graph_sharded sharded;
+    CHECK(hg_graph_constant(g, "w", HG_TYPE_F32, dims, 2, w, &value) == HG_OK);
+    g->values.data[value.number].place = (graph_place){.kind = GRAPH_SPLIT, .axis = 1};
+    const char *more = "y = parallel_map relu, in=w\n.output y\n";
+    CHECK(hg_graph_add_text(g, more, strlen(more), NULL, NULL) == HG_OK);
+    CHECK(graph_shard(g, NULL, &options, 1, &sharded) == HG_OK);
+    const float *part = sharded.graph->values.data[0].bytes;
+    CHECK(part && part[0] == 2 && part[1] == 5);
+    graph_sharded_free(&sharded);
+    hg_graph_release(g);
+}
+
+int main(void) {
+    check_ways();
+    check_mistakes();
+    check_text();
+    check_constant_parts();
+    return test_done();
+}
