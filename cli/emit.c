@@ -4,6 +4,7 @@
 #include "offline/emit.h"
 #include "driver/capsets.h"
 #include "emit/emit.h"
+#include "stablehlo/graph.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +75,11 @@ static bool read_target(cli *c, const char *name, emit_request *o) {
     return o->target != NULL;
 }
 
+/* Targets that no device has a say in. */
+static bool is_whole(const emitter *target) {
+    return target->form == EMIT_LANES || target->form == EMIT_GRAPH;
+}
+
 static bool read_caps(cli *c, const char *caps, const char *pretend, emit_request *o) {
     if (caps && pretend) {
         cli_usage(c, "--caps and --pretend exclude each other");
@@ -83,7 +89,7 @@ static bool read_caps(cli *c, const char *caps, const char *pretend, emit_reques
         cli_usage(c, "--pretend expects poor, got '%s'", pretend);
         return false;
     }
-    if ((caps || pretend) && o->target->form == EMIT_LANES) {
+    if ((caps || pretend) && is_whole(o->target)) {
         cli_usage(c, "%s is for devices, not for --target %s", caps ? "--caps" : "--pretend",
                   o->target->name);
         return false;
@@ -113,7 +119,7 @@ static bool read_form(cli *c, const char *form, const char *group, const char *f
         if (c->status == CLI_OK) cli_usage(c, "--group: no extent can be 0");
         return false;
     }
-    if ((form || group || fold) && o->target->form == EMIT_LANES) {
+    if ((form || group || fold) && is_whole(o->target)) {
         cli_usage(c, "--form, --group and --fold are for devices, not for --target %s",
                   o->target->name);
         return false;
@@ -159,8 +165,10 @@ static void add_caps(hg_json *json, const emitter *row) {
 }
 
 static void list_targets(cli *c) {
-    static const char *const FORMS[] = {
-        [EMIT_PROGRAM] = "program", [EMIT_LANES] = "lanes", [EMIT_DEVICE] = "device"};
+    static const char *const FORMS[] = {[EMIT_PROGRAM] = "program",
+                                        [EMIT_LANES] = "lanes",
+                                        [EMIT_DEVICE] = "device",
+                                        [EMIT_GRAPH] = "graph"};
     for (uint32_t i = 0; emitter_get(i); i++) {
         const emitter *row = emitter_get(i);
         if (!c->json) {
@@ -221,7 +229,25 @@ static hg_status emit_launches(cli *c, const emit_request *o, const hg_graph *g,
     return status;
 }
 
+/* The graph as it is written: the target's compiler has passes of its own. */
+static hg_status emit_whole(cli *c, const emit_request *o, hg_text *out) {
+    uint64_t symbols[HG_MAX_GRAPH_EXTENTS] = {0};
+    const hg_graph *g = c->graph;
+    if (!cli_take_symbols(c, g, symbols))
+        return c->status != CLI_OK ? HG_OK
+                                   : hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                                             "--target %s: shapes are part of the text: --set "
+                                             "N=VALUE for each extent, of which %s is the first",
+                                             o->target->name, g->symbols.data[0]);
+    uint64_t *extents = cli_extents(g, symbols);
+    if (!extents) return hg_error_record()->status;
+    hg_status status = shlo_print_graph(g, extents, &(shlo_form){.words = false}, out);
+    hg_free(extents);
+    return status;
+}
+
 static hg_status emit_graph(cli *c, const emit_request *o, const char *print_after, hg_text *out) {
+    if (o->target->form == EMIT_GRAPH) return emit_whole(c, o, out);
     hg_graph *done = NULL;
     graph_pass_list order;
     hg_status status = cli_optimize_graph(c, print_after, &order, &done);
@@ -281,8 +307,9 @@ int command_emit(int argc, char **argv) {
     if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) ||
         !read_caps(&c, caps, pretend, &o))
         return cli_finish(&c);
+    if (o.target->form == EMIT_GRAPH) c.as_graph = true;
     bool graph = cli_is_graph(&c, cli_file(&c));
-    if (launch && !graph)
+    if (launch && (!graph || o.target->form == EMIT_GRAPH))
         cli_usage(&c,
                   "--launch is for array graphs: name a .graph, or write --as-graph for a program");
     if (c.status != CLI_OK ||

@@ -32,6 +32,10 @@ bool cli_graph_print_after(cli *c, const char *name);
 hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_list *order,
                              hg_graph **done) HG_NODISCARD;
 
+/* Numbers of --set for the symbols; false where there is none for some of them, or after reporting.
+ */
+bool cli_take_symbols(cli *c, const hg_graph *g, uint64_t *symbols);
+
 /* graph_svg.c: extents NULL: memory is not known. */
 void cli_draw_graph(hg_text *out, const hg_graph *g, const graph_regions *regions,
                     const uint64_t *extents, const graph_memory *memory);

@@ -51,9 +51,7 @@ typedef struct explained {
     graph_memory shared, apart;
 } explained;
 
-/* Numbers of --set for the symbols; false where there is none for some of them, or after reporting.
- */
-static bool take_symbols(cli *c, const hg_graph *g, uint64_t *symbols) {
+bool cli_take_symbols(cli *c, const hg_graph *g, uint64_t *symbols) {
     uint64_t given = 0;
     for (uint64_t i = 0; i < c->pairs.count; i++) {
         const cli_pair *pair = &c->pairs.data[i];
@@ -71,7 +69,7 @@ static hg_status find_out(cli *c, const char *print_after, explained *e) {
     HG_TRY(cli_optimize_graph(c, print_after, &e->order, &e->done));
     const hg_graph *done = e->done;
     HG_TRY(graph_lower(done, graph_passes_have(&e->order, GRAPH_PASS_JOIN), &e->regions));
-    if (!take_symbols(c, done, symbols)) return HG_OK;
+    if (!cli_take_symbols(c, done, symbols)) return HG_OK;
     e->extents = cli_extents(done, symbols);
     if (!e->extents) return HG_ERROR_INVALID_ARGUMENT;
     HG_TRY(graph_plan_memory(done, e->extents, graph_passes_have(&e->order, GRAPH_PASS_SHARE),

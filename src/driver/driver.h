@@ -27,6 +27,7 @@ typedef struct hg_driver_queue hg_driver_queue;
 typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
 typedef struct hg_driver_recording hg_driver_recording;
+typedef struct hg_driver_module hg_driver_module; /* a whole array graph */
 
 /* When kernels get better code (hg_driver.kernel_improve) in place of what they have. */
 typedef enum hg_improves { HG_IMPROVES_NEVER, HG_IMPROVES_HOT, HG_IMPROVES_AT_ONCE } hg_improves;
@@ -206,6 +207,16 @@ typedef struct hg_driver_code {
     uint64_t group_memory;    /* bytes, reserved ones included */
 } hg_driver_code;
 
+/* A whole array graph for module_create: StableHLO whose @main takes a tensor<1xui64> that is 0,
+ * then an array of unsigned words for each argument, and returns one for each result and a
+ * tensor<i1> (stablehlo/graph.h, shlo_form.words). Borrowed for the call. */
+typedef struct hg_driver_module_text {
+    char *text;
+    uint64_t length;
+    uint32_t argument_count, result_count;
+    const uint8_t *words; /* bytes of an element of each argument, then of each result */
+} hg_driver_module_text;
+
 /* One dispatch of code in device form. Pointers are borrowed until submit returns. */
 typedef struct hg_driver_dispatch {
     hg_driver_kernel *kernel;
@@ -364,6 +375,15 @@ typedef struct hg_driver {
     /* Optional: the vendor's library that steps go through, or why none does and what to install.
      * Opens it. */
     bool (*steps_by)(char text[256]);
+    /* Array graphs as one program of the device's compiler: optional, all or none, of a driver
+     * whose work is over when queue_submit returns. ranges: of the arguments, then of the results,
+     * of which none is another one's. *bad: an index was outside or a divisor 0, or a range is not
+     * the whole of its arena, and nothing was changed. HG_ERROR_ISA: the compiler does not take the
+     * text. One run of a module at a time. */
+    hg_status (*module_create)(hg_device *device, const hg_driver_module_text *text,
+                               hg_driver_module **module);
+    void (*module_destroy)(hg_driver_module *module);
+    hg_status (*module_run)(hg_driver_module *module, const hg_range *ranges, bool *bad);
     /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH,
      * HG_CMD_COPY, HG_CMD_FILL and, with caps.scheduling.records_steps, HG_CMD_STEP; what their
      * pointers lead to is copied. One launch of a recording is in flight at a time.

@@ -122,7 +122,8 @@ typedef enum emit_form {
     EMIT_PROGRAM, /* the program's kernel IR before it is lowered; a device form when options ask
                      for one */
     EMIT_LANES,   /* kernels legalised for emit_c_caps, all in one text */
-    EMIT_DEVICE   /* kernels in device form, each on its own */
+    EMIT_DEVICE,  /* kernels in device form, each on its own */
+    EMIT_GRAPH    /* the program as the array graph that it is: print is NULL (stablehlo/graph.h) */
 } emit_form;
 
 /* What is printed: the module, or modules (EMIT_LANES). layout, caps, target, group: of a device

@@ -165,6 +165,7 @@ const emitter *emitter_get(uint32_t index) {
 }
 
 const emitter *emitter_find(const char *name) {
+    if (name && strcmp(name, "xla") == 0) name = "stablehlo"; /* compile_to_xla */
     for (uint32_t i = 0; i < HG_COUNT_OF(EMITTERS); i++)
         if (name && strcmp(EMITTERS[i].name, name) == 0) return &EMITTERS[i];
     return NULL;

@@ -7,6 +7,7 @@
 #include "emit/emit.h"
 #include "isa/cfg.h"
 #include "plan/steps/steps.h"
+#include "stablehlo/graph.h"
 #include <hologram/emit.h>
 #include <stdio.h>
 #include <string.h>
@@ -358,7 +359,27 @@ static hg_status print_program(const emit_job *o, kir_module *module, hg_text *t
     return status;
 }
 
+/* The whole program as an array graph, whose extents the program itself says. */
+static hg_status print_graph(const hg_program *program, const emit_job *o, hg_text *text) {
+    hg_graph *g = NULL;
+    HG_TRY(hg_graph_from_program(program, &g));
+    uint64_t *extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
+    hg_status status = extents ? HG_OK : hg_fail_memory();
+    if (status == HG_OK && g->symbols.count)
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                         "target %s: the extent %s is no number: shapes are part of the text%s",
+                         o->target->name, g->symbols.data[0],
+                         o->dashes[0] ? " (--set N=VALUE)" : "");
+    if (status == HG_OK) graph_extent_values(g, NULL, extents);
+    if (status == HG_OK) status = graph_check(g, extents);
+    if (status == HG_OK) status = shlo_print_graph(g, extents, &(shlo_form){.words = false}, text);
+    hg_free(extents);
+    hg_graph_release(g);
+    return status;
+}
+
 static hg_status lower(const hg_program *program, const emit_job *o, hg_text *text) {
+    if (o->target->form == EMIT_GRAPH) return print_graph(program, o, text);
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;
@@ -440,7 +461,8 @@ static hg_status read_options(const hg_emit_options *given, emit_job *o) {
                        (int)HG_MAX_BLOCK_LANES);
     o->form_given = own.form != HG_EMIT_FORM_CHOSEN;
     o->device_form = o->form_given || group || own.fold;
-    if ((own.caps || o->device_form) && o->target->form == EMIT_LANES)
+    const bool whole = o->target->form == EMIT_LANES || o->target->form == EMIT_GRAPH;
+    if ((own.caps || o->device_form) && whole)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "caps, form, group and fold are for devices, not for target %s",
                        o->target->name);

@@ -6,6 +6,7 @@
 #include "graph/passes.h"
 #include "base/sized.h"
 #include "runtime/graph.h"
+#include "runtime/graph_module.h"
 #include "runtime/queue_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 struct hg_graph_executable {
     hg_backend *backend;
     hg_graph *graph; /* after the passes */
+    hg_graph *whole; /* as it was written, where the device may take it as one module; else NULL */
     graph_pass_list passes;
     hg_launch launch; /* of all its programs */
     graph_regions regions;
@@ -36,8 +38,10 @@ struct hg_graph_binding {
     hg_binding *whole; /* the one whose launch is that of all; NULL: each is launched by itself. Not
                           owned */
     hg_mutex lock;     /* protects `last`; held by a launch that waits */
-    hg_event *last;    /* of the last submission; NULL: it is over */
-    bool spoils;       /* graph.h */
+    hg_graph_module *module; /* what a launch runs in place of the bindings; NULL: nothing */
+    uint64_t module_runs;    /* that it has done */
+    hg_event *last;          /* of the last submission; NULL: it is over */
+    bool spoils;             /* graph.h */
 };
 
 /* ---- executables ---- */
@@ -81,7 +85,7 @@ static hg_status place_constants(hg_graph_executable *e) {
     hg_status status = e->constants && read ? HG_OK : hg_fail_memory();
     if (read) graph_mark_read(e->graph, read);
     for (uint32_t i = 0; i < e->graph->values.count && status == HG_OK; i++)
-        status = place_constant(e, i, read[i]);
+        status = place_constant(e, i, read[i] || e->whole);
     hg_free(read);
     return status;
 }
@@ -136,6 +140,7 @@ static void release(hg_graph_executable *e) {
     hg_free(e->executables);
     graph_regions_free(&e->regions);
     hg_graph_release(e->graph);
+    hg_graph_release(e->whole);
     hg_free(e);
 }
 
@@ -154,7 +159,8 @@ static hg_status compile(hg_backend *backend, hg_graph *graph, const hg_graph_op
     e->launch.timeout_ms = options->timeout_ms;
     e->launch.max_steps = options->max_steps;
     e->passes = *passes;
-    hg_status status = graph_optimize(graph, &e->passes, NULL, &e->graph);
+    hg_status status = hg_graph_modules(backend) ? graph_copy(graph, &e->whole) : HG_OK;
+    if (status == HG_OK) status = graph_optimize(graph, &e->passes, NULL, &e->graph);
     if (status == HG_OK)
         status = graph_lower(e->graph, graph_passes_have(&e->passes, GRAPH_PASS_JOIN), &e->regions);
     if (status == HG_OK) status = compile_regions(e);
@@ -489,6 +495,29 @@ static hg_status allocate_workspace(hg_graph_binding *b) {
     return status;
 }
 
+/* One module for all, where the device has modules and takes this one. A profile is of single
+ * launches. */
+static hg_status bind_module(hg_graph_binding *b, const uint64_t *symbols) {
+    const hg_graph *whole = b->executable->whole, *g = b->executable->graph;
+    if (!whole || b->executable->backend->profile) return HG_OK;
+    const size_t count = (size_t)(whole->values.count + whole->outputs.count) + 1;
+    hg_buffer *buffers = hg_calloc(count, sizeof *buffers), *outputs = buffers;
+    uint64_t *extents = hg_alloc((size_t)(whole->terms.count + 1) * sizeof *extents);
+    hg_status status = buffers && extents ? HG_OK : hg_fail_memory();
+    if (status == HG_OK) {
+        outputs = buffers + whole->values.count;
+        for (uint64_t i = 0; i < whole->values.count; i++) buffers[i] = b->values[i].buffer;
+        for (uint64_t i = 0; i < whole->outputs.count; i++)
+            outputs[i] = b->values[g->outputs.data[i].value].buffer;
+        graph_extent_values(whole, symbols, extents);
+        b->module = hg_graph_module_create(b->executable->backend, whole, extents, buffers,
+                                           outputs);
+    }
+    hg_free(buffers);
+    hg_free(extents);
+    return status;
+}
+
 static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
     const hg_graph_executable *e = b->executable;
     const hg_graph *g = e->graph;
@@ -506,6 +535,7 @@ static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
     HG_TRY(allocate_workspace(b));
     HG_TRY(bind_values(b, params));
     for (uint64_t i = 0; i < e->regions.count; i++) HG_TRY(bind_region(b, i));
+    HG_TRY(bind_module(b, symbols));
     return sequence_regions(b);
 }
 
@@ -534,6 +564,7 @@ void hg_graph_binding_destroy(hg_graph_binding *b) {
     HG_ENTRY;
     if (!b) return;
     hg_graph_executable *e = b->executable;
+    hg_graph_module_destroy(b->module);
     for (uint64_t i = 0; b->bindings && i < e->regions.count; i++)
         hg_binding_destroy(b->bindings[i]);
     for (uint64_t i = e->graph->values.count; b->values && i-- > 0;)
@@ -577,6 +608,8 @@ static hg_status wait_for_last(hg_graph_binding *b) {
     return HG_OK;
 }
 
+uint64_t hg_graph_binding_module_runs(const hg_graph_binding *b) { return b->module_runs; }
+
 void hg_graph_binding_spoil(hg_graph_binding *b) {
     b->spoils = true;
     hg_binding_end_sequence(b->whole); /* the host does something between calls */
@@ -611,7 +644,11 @@ static hg_status spoil(const hg_graph_binding *b, uint32_t call) {
 
 static hg_status launch_all(hg_graph_binding *b) {
     const hg_graph_executable *e = b->executable;
+    bool done = false;
     HG_TRY(wait_for_last(b));
+    if (b->module) HG_TRY(hg_graph_module_run(b->module, &done));
+    b->module_runs += done;
+    if (done) return HG_OK;
     if (b->whole) return hg_binding_launch(b->whole);
     for (uint64_t i = 0; i < e->regions.count; i++) {
         if (HG_UNLIKELY(b->spoils)) HG_TRY(spoil(b, e->regions.data[i].calls.data[0]));

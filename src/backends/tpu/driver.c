@@ -155,4 +155,7 @@ const hg_driver hg_driver_tpu = {
     .kernel_create = tpu_kernel_create,
     .kernel_destroy = tpu_kernel_destroy,
     .step_supported = step_supported,
+    .module_create = tpu_module_create,
+    .module_destroy = tpu_module_destroy,
+    .module_run = tpu_module_run,
 };

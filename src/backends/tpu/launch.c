@@ -42,9 +42,7 @@ static void free_executable(executable *e) {
     hg_free(e->arrays);
     hg_free(e->slot_arrays);
     hg_vec_free(&e->sites);
-    if (e->code)
-        (void)tpu->executable_destroy(
-            &(pjrt_of_executable){{sizeof(pjrt_of_executable), NULL}, e->code});
+    tpu_free_executable(e->code);
 }
 
 void tpu_kernel_destroy(hg_driver_kernel *kernel) {
@@ -181,24 +179,6 @@ static bool is_for(const executable *e, const sizes *s, const bound *b, uint32_t
     return slots == 0 || memcmp(e->slot_arrays, b->places, slots * sizeof *b->places) == 0;
 }
 
-static hg_status compile(const hg_text *text, pjrt_executable **code) {
-    /* CompileOptionsProto: executable_build_options (3) with one replica (4), one partition (5) */
-    static const char OPTIONS[] = {0x1a, 4, 0x20, 1, 0x28, 1};
-    const pjrt_program program = {.head = {sizeof program, NULL},
-                                  .code = text->data,
-                                  .length = text->length,
-                                  .format = "mlir",
-                                  .format_length = 4};
-    pjrt_compile a = {.head = {sizeof a, NULL},
-                      .client = tpu->client,
-                      .program = &program,
-                      .options = OPTIONS,
-                      .options_length = sizeof OPTIONS};
-    HG_TRY(tpu_check("compile", tpu->compile(&a)));
-    *code = a.executable;
-    return HG_OK;
-}
-
 static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, executable *e) {
     emit_stablehlo_launch launch = {.lanes = l->lanes,
                                     .shared_bytes = l->shared_bytes,
@@ -214,7 +194,7 @@ static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, execu
     memcpy(launch.block, l->block, sizeof launch.block);
     *e = (executable){.sizes = *s};
     hg_status status = emit_stablehlo(l->kernel->module, &launch, "", &text, &e->sites);
-    if (status == HG_OK) status = compile(&text, &e->code);
+    if (status == HG_OK) status = tpu_compile(l->kernel->device, text.data, text.length, &e->code);
     hg_text_free(&text);
     if (status != HG_OK) return status;
     e->arrays = b->arrays;
@@ -354,22 +334,9 @@ static hg_status execute(hg_device *device, const executable *e, const bound *b,
     if (!arguments) return hg_fail_memory();
     arguments[0] = record;
     for (uint32_t i = 0; i < b->count; i++) arguments[i + 1] = b->arenas[i]->buffer;
-    pjrt_buffer *const *lists[1] = {arguments};
-    pjrt_buffer **outs[1] = {results};
-    pjrt_event *events[1] = {NULL};
-    pjrt_execute_options options = {.head = {sizeof options, NULL}};
-    pjrt_execute a = {.head = {sizeof a, NULL},
-                      .executable = e->code,
-                      .options = &options,
-                      .arguments = lists,
-                      .device_count = 1,
-                      .argument_count = (size_t)b->count + 1,
-                      .results = outs,
-                      .events = events,
-                      .device = device->device};
-    hg_status status = tpu_check("execute", tpu->execute(&a));
+    hg_status status = tpu_execute(device, e->code, arguments, (size_t)b->count + 1, results);
     hg_free(arguments);
-    return status == HG_OK ? tpu_await("execute", events[0]) : status;
+    return status;
 }
 
 static void take_results(const executable *e, const bound *b, pjrt_buffer **results) {

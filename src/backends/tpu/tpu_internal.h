@@ -51,6 +51,21 @@ hg_status tpu_upload(hg_device *device, const void *data, uint64_t count, uint8_
                      pjrt_buffer **buffer) HG_NODISCARD;
 hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISCARD;
 
+/* ---- executable.c ---- */
+/* The text of a module, which need not end in NUL. */
+hg_status tpu_compile(hg_device *device, char *text, uint64_t length,
+                      pjrt_executable **code) HG_NODISCARD;
+void tpu_free_executable(pjrt_executable *code); /* NULL is fine */
+/* results: room for as many as it has; what it gave is the caller's, also after a failure. */
+hg_status tpu_execute(hg_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
+                      size_t count, pjrt_buffer **results) HG_NODISCARD;
+
+/* ---- module.c: as of hg_driver ---- */
+hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text,
+                            hg_driver_module **module) HG_NODISCARD;
+void tpu_module_destroy(hg_driver_module *module);
+hg_status tpu_module_run(hg_driver_module *module, const hg_range *ranges, bool *bad) HG_NODISCARD;
+
 /* ---- launch.c ---- */
 hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
                             hg_driver_kernel **kernel) HG_NODISCARD;

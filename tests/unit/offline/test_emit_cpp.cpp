@@ -21,7 +21,7 @@ int main() {
         char *out = nullptr;
         size_t length = 0;
         bool device = true;
-        for (const char *lanes : {"c", "vector", "wasm", "wat"})
+        for (const char *lanes : {"c", "vector", "wasm", "wat", "stablehlo"})
             device = device && std::strcmp(target->name, lanes) != 0;
         const hg_status status = hg_program_emit(program, target->name, device ? &options : nullptr,
                                                  &out, &length);

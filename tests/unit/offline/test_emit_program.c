@@ -35,6 +35,11 @@ static void test_targets(const hg_program *p) {
             SKIP(hg_last_error()->message);
             continue;
         }
+        if (strcmp(t->name, "stablehlo") == 0) { /* shapes are part of the text */
+            CHECK_STATUS(status, HG_ERROR_INVALID_ARGUMENT);
+            CHECK(strstr(hg_last_error()->message, "extent n is no number") && !out);
+            continue;
+        }
         CHECK_OK(status);
         CHECK(out && length > 0 && out[length] == 0 && (t->binary || strlen(out) == length));
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)

@@ -1,0 +1,91 @@
+/* Whole array graphs of the TPU backend: one executable, whose arguments and results are arenas.
+ * Must not know: graphs, StableHLO. */
+#include "backends/tpu/tpu_internal.h"
+#include <string.h>
+
+struct hg_driver_module {
+    hg_device *device;
+    pjrt_executable *code;
+    uint32_t argument_count, result_count; /* results without the flag behind them */
+    uint8_t *words;                        /* of an element of each, arguments first */
+    pjrt_buffer *zero;                     /* the number that the compiler does not know */
+    pjrt_buffer **arguments, **results;    /* of a run */
+};
+
+void tpu_module_destroy(hg_driver_module *m) {
+    tpu_free_executable(m->code);
+    tpu_free_buffer(m->zero);
+    hg_free(m->words);
+    hg_free(m->arguments);
+    hg_free(m->results);
+    hg_free(m);
+}
+
+static hg_status prepare(hg_driver_module *m, const hg_driver_module_text *text) {
+    static const uint64_t zero = 0;
+    uint32_t count = text->argument_count + text->result_count;
+    m->words = hg_alloc((size_t)count + 1);
+    m->arguments = hg_calloc((size_t)m->argument_count + 1, sizeof *m->arguments);
+    m->results = hg_calloc((size_t)m->result_count + 1, sizeof *m->results);
+    if (!m->words || !m->arguments || !m->results) return hg_fail_memory();
+    memcpy(m->words, text->words, count);
+    HG_TRY(tpu_upload(m->device, &zero, 1, 8, &m->zero));
+    return tpu_compile(m->device, text->text, text->length, &m->code);
+}
+
+hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text,
+                            hg_driver_module **module) {
+    hg_driver_module *m = hg_calloc(1, sizeof *m);
+    if (!m) return hg_fail_memory();
+    m->device = device;
+    m->argument_count = text->argument_count;
+    m->result_count = text->result_count;
+    hg_mutex_lock(&device->lock);
+    hg_status status = prepare(m, text);
+    hg_mutex_unlock(&device->lock);
+    if (status == HG_OK)
+        *module = m;
+    else
+        tpu_module_destroy(m);
+    return status;
+}
+
+/* The flag is looked at before anything is changed. */
+static hg_status take(hg_driver_module *m, const hg_range *results, bool *bad) {
+    uint8_t flag = 0;
+    HG_TRY(tpu_download(m->results[m->result_count], &flag, sizeof flag));
+    *bad = flag != 0;
+    for (uint32_t i = 0; i < m->result_count && !flag; i++) {
+        hg_driver_arena *a = results[i].arena;
+        tpu_free_buffer(a->buffer);
+        a->buffer = m->results[i];
+        a->word = m->words[m->argument_count + i];
+        a->on_host = false;
+        m->results[i] = NULL;
+    }
+    return HG_OK;
+}
+
+hg_status tpu_module_run(hg_driver_module *m, const hg_range *ranges, bool *bad) {
+    hg_status status = HG_OK;
+    *bad = false;
+    for (uint32_t i = 0; i < m->argument_count + m->result_count; i++)
+        *bad = *bad || ranges[i].offset || ranges[i].size != ranges[i].arena->size;
+    if (*bad) return HG_OK;
+    hg_mutex_lock(&m->device->lock);
+    m->arguments[0] = m->zero;
+    for (uint32_t i = 0; i < m->argument_count && status == HG_OK; i++) {
+        status = tpu_to_device(ranges[i].arena, m->words[i]);
+        m->arguments[i + 1] = ranges[i].arena->buffer;
+    }
+    if (status == HG_OK)
+        status = tpu_execute(m->device, m->code, m->arguments, (size_t)m->argument_count + 1,
+                             m->results);
+    if (status == HG_OK) status = take(m, ranges + m->argument_count, bad);
+    for (uint32_t i = 0; i <= m->result_count; i++) {
+        tpu_free_buffer(m->results[i]);
+        m->results[i] = NULL;
+    }
+    hg_mutex_unlock(&m->device->lock);
+    return status;
+}

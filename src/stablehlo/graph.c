@@ -1,0 +1,238 @@
+/* Array graphs as StableHLO: values are tensors, calls are operations on them.
+ * Must not know: what an instruction is (call.h), devices. */
+#include "stablehlo/graph.h"
+#include "stablehlo/call.h"
+#include <string.h>
+
+typedef struct graph_printer {
+    const hg_graph *g;
+    const uint64_t *extents;
+    const shlo_form *form;
+    ten_module m;
+    ten *values; /* by number; name 0: not made so far */
+} graph_printer;
+
+bool shlo_takes(const hg_graph *g, const shlo_form *form, uint32_t value) {
+    const graph_value *v = &g->values.data[value];
+    return v->source == GRAPH_INPUT ||
+           (v->source == GRAPH_CONSTANT && (form->words || (!v->bytes && !v->once)));
+}
+
+static ten shape_of(const graph_printer *p, uint32_t number) {
+    const graph_value *v = &p->g->values.data[number];
+    ten t = {.type = v->type, .rank = v->rank};
+    for (uint8_t d = 0; d < v->rank; d++) t.extents[d] = p->extents[v->extents[d]];
+    return t;
+}
+
+/* ---- what is taken and given ---- */
+
+static ten words_of(const graph_printer *p, uint32_t number) {
+    ten t = shape_of(p, number);
+    uint64_t bytes = hg_type_size_bytes((hg_type)t.type), count = ten_count(t);
+    return ten_shape(bytes == 1   ? HG_TYPE_U8
+                     : bytes == 2 ? HG_TYPE_U16
+                     : bytes == 4 ? HG_TYPE_U32
+                                  : HG_TYPE_U64,
+                     1, &count);
+}
+
+static ten outside(const graph_printer *p, uint32_t number) {
+    return p->form->words ? words_of(p, number) : shape_of(p, number);
+}
+
+/* Types that StableHLO has. */
+static void check_value(graph_printer *p, uint32_t number) {
+    const graph_value *v = &p->g->values.data[number];
+    if (v->source == GRAPH_RESULT && v->call == GRAPH_NOT_SET) return;
+    if (hg_type_size_bytes((hg_type)v->type) > 8)
+        ten_refuse(&p->m, "%s: %s: StableHLO has no such numbers", v->name ? v->name : "a value",
+                   hg_type_name((hg_type)v->type));
+    if (p->extents[v->elements] == 0)
+        ten_refuse(&p->m, "%s: an array without elements", v->name ? v->name : "a value");
+}
+
+static void take(graph_printer *p) {
+    const char *comma = "";
+    ten none = ten_shape(HG_TYPE_U64, 1, (uint64_t[]){1});
+    if (p->form->words) {
+        none = p->m.zero = ten_new(&p->m, none);
+        hg_text_addf(p->m.out, "%%%u: tensor<1xui64>", (unsigned)none.name);
+        comma = ", ";
+    }
+    for (uint32_t i = 0; i < p->g->values.count; i++) {
+        if (!shlo_takes(p->g, p->form, i)) continue;
+        ten t = ten_new(&p->m, outside(p, i));
+        hg_text_addf(p->m.out, "%s%%%u: ", comma, (unsigned)t.name);
+        ten_print_type(p->m.out, t);
+        p->values[i] = t;
+        comma = ", ";
+    }
+}
+
+static void from_words(graph_printer *p) {
+    for (uint32_t i = 0; i < p->g->values.count && p->form->words; i++) {
+        ten *t = &p->values[i], shape = shape_of(p, i);
+        if (!t->name) continue;
+        *t = ten_reshape(&p->m, ten_bits(&p->m, *t, shape.type), shape.rank, shape.extents);
+    }
+}
+
+/* A constant's elements as bytes, which is how MLIR reads them. */
+static void print_constant(graph_printer *p, uint32_t number) {
+    static const char DIGITS[] = "0123456789ABCDEF";
+    const graph_value *v = &p->g->values.data[number];
+    const uint8_t *bytes = v->bytes;
+    ten t = ten_new(&p->m, shape_of(p, number));
+    uint64_t size = ten_count(t) * hg_type_size_bytes((hg_type)t.type);
+    hg_text_addf(p->m.out, "    %%%u = stablehlo.constant dense<\"0x", (unsigned)t.name);
+    for (uint64_t i = 0; i < size; i++) {
+        const char pair[2] = {DIGITS[bytes[i] >> 4], DIGITS[bytes[i] & 15]};
+        hg_text_add(p->m.out, pair, 2);
+    }
+    hg_text_addf(p->m.out, "\"> : ");
+    ten_print_type(p->m.out, t);
+    hg_text_addf(p->m.out, "\n");
+    p->values[number] = t;
+}
+
+/* ---- values ---- */
+
+/* One that is read: a view is made where it is read first. */
+static ten value_of(graph_printer *p, uint32_t number) {
+    uint32_t chain[64], count = 0, at = number;
+    while (!p->values[at].name && p->g->values.data[at].source == GRAPH_VIEW && count < 64) {
+        chain[count++] = at;
+        at = p->g->values.data[at].of;
+    }
+    if (!p->values[at].name && p->g->values.data[at].source == GRAPH_CONSTANT &&
+        p->g->values.data[at].bytes)
+        print_constant(p, at);
+    if (!p->values[at].name) ten_refuse(&p->m, "a value that nothing has made");
+    while (count-- > 0 && !p->m.unsupported[0]) {
+        const graph_value *v = &p->g->values.data[chain[count]];
+        uint64_t strides[PLAN_MAX_RANK];
+        for (uint8_t d = 0; d < v->rank && v->strided; d++) strides[d] = p->extents[v->strides[d]];
+        p->values[chain[count]] = shlo_view(&p->m, p->values[v->of], p->extents[v->offset],
+                                            shape_of(p, chain[count]), v->strided ? strides : NULL);
+    }
+    return p->values[number];
+}
+
+/* ---- calls ---- */
+
+static void print_call(graph_printer *p, const graph_call *call) {
+    shlo_operands o = {0};
+    graph_sized_call *s = hg_alloc(sizeof *s);
+    if (!s) {
+        p->m.out->failed = true;
+        return;
+    }
+    graph_size_call(p->g, call, p->extents, s);
+    if (s->problem.found) ten_refuse(&p->m, "%s", s->problem.message);
+    for (uint32_t i = 0; i < s->call.array_count && !s->problem.found; i++) {
+        const graph_operand *before = graph_operand_of(p->g, call, s->arrays[i].operand);
+        if (before && before->kind == GRAPH_ARRAY) o.memory[i] = value_of(p, before->number);
+    }
+    if (!p->m.unsupported[0] && shlo_print_call(&p->m, &s->call, &o))
+        for (uint32_t i = 0; i < s->call.array_count; i++) {
+            if (!s->arrays[i].written) continue;
+            ten r = o.result[i], shape = shape_of(p, s->values[i]);
+            if (!r.name)
+                ten_refuse(&p->m, "a result that is not made");
+            else if (r.type != shape.type)
+                ten_refuse(&p->m, "a result of another type than its value");
+            else
+                p->values[s->values[i]] = ten_reshape(&p->m, r, shape.rank, shape.extents);
+        }
+    hg_free(s);
+}
+
+static hg_status print_calls(graph_printer *p) {
+    char text[160];
+    for (uint64_t i = 0; i < p->g->calls.count; i++) {
+        const graph_call *call = &p->g->calls.data[i];
+        if (call->program)
+            ten_refuse(&p->m, "lanes of a program");
+        else
+            print_call(p, call);
+        if (p->m.unsupported[0])
+            return hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s",
+                           graph_call_text(p->g, call, text), p->m.unsupported);
+    }
+    return HG_OK;
+}
+
+/* ---- the module ---- */
+
+static void add_result(graph_printer *p, ten t, hg_text *names, hg_text *types) {
+    hg_text_addf(names, "%s%%%u", names->length ? ", " : " ", (unsigned)t.name);
+    hg_text_addf(types, "%s", types->length ? ", " : " : ");
+    ten_print_type(types, t);
+    if (names->failed || types->failed) p->m.out->failed = true;
+}
+
+static void give(graph_printer *p) {
+    hg_text names = {0}, types = {0};
+    ten bad = p->m.bad;
+    if (!bad.name && p->form->words) bad = ten_integer(&p->m, ten_shape(TEN_BOOL, 0, NULL), 0);
+    for (uint64_t i = 0; i < p->g->outputs.count; i++) {
+        uint32_t number = p->g->outputs.data[i].value;
+        ten t = value_of(p, number), words = words_of(p, number);
+        if (p->form->words)
+            t = ten_bits(&p->m, ten_reshape(&p->m, t, 1, words.extents), words.type);
+        add_result(p, ten_made(&p->m, t), &names, &types);
+    }
+    if (bad.name) add_result(p, bad, &names, &types);
+    hg_text_addf(p->m.out, "    return%s%s\n", names.data ? names.data : "",
+                 types.data ? types.data : "");
+    hg_text_free(&names);
+    hg_text_free(&types);
+}
+
+/* The results' types, which stand in front of the body that says whether an index is looked at. */
+static void print_results(const graph_printer *p, bool flag, hg_text *out) {
+    const char *comma = "";
+    hg_text_addf(out, ") -> (");
+    for (uint64_t i = 0; i < p->g->outputs.count; i++) {
+        hg_text_addf(out, "%s", comma);
+        ten_print_type(out, outside(p, p->g->outputs.data[i].value));
+        comma = ", ";
+    }
+    if (flag) hg_text_addf(out, "%stensor<i1>", comma);
+    hg_text_addf(out, ") {\n");
+}
+
+static hg_status print_module(graph_printer *p, hg_text *out) {
+    hg_text head = {0}, body = {0};
+    p->m.out = &head;
+    take(p);
+    p->m.out = &body;
+    from_words(p);
+    hg_status status = print_calls(p);
+    if (status == HG_OK) give(p);
+    if (status == HG_OK && p->m.unsupported[0])
+        status = hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s", p->g->name, p->m.unsupported);
+    hg_text_addf(out, "module @%s {\n  func.func public @main(%s", p->g->name,
+                 head.data ? head.data : "");
+    print_results(p, p->form->words || p->m.bad.name, out);
+    hg_text_add(out, body.data ? body.data : "", body.length);
+    hg_text_addf(out, "  }\n}\n");
+    if (status == HG_OK && (head.failed || body.failed || out->failed)) status = hg_fail_memory();
+    hg_text_free(&head);
+    hg_text_free(&body);
+    return status;
+}
+
+hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shlo_form *form,
+                           hg_text *out) {
+    graph_printer p = {.g = g, .extents = extents, .form = form, .m = {.next = 1}};
+    p.values = hg_calloc((size_t)g->values.count + 1, sizeof *p.values);
+    hg_status status = p.values ? HG_OK : hg_fail_memory();
+    for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++) check_value(&p, i);
+    if (p.m.unsupported[0] && status == HG_OK)
+        status = hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s", g->name, p.m.unsupported);
+    if (status == HG_OK) status = print_module(&p, out);
+    hg_free(p.values);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* An array graph as one StableHLO module, for numbers of its symbols.
+ * Must not know: devices. */
+#ifndef HG_STABLEHLO_GRAPH_H
+#define HG_STABLEHLO_GRAPH_H
+
+#include "graph/graph.h"
+
+/* What the module takes and gives. */
+typedef struct shlo_form {
+    /* For a driver, whose arrays are memory: @main takes a tensor<1xui64> that is 0 first, which
+     * keeps the compiler from joining products of maps with sums, then each value as an array of
+     * unsigned words as wide as its elements; all constants are arguments; it returns the outputs
+     * in the same way, then whether an index was outside or a divisor 0, when no result counts.
+     * False: values are tensors of their shapes, constants whose elements are known stand in the
+     * text, and that flag is only returned where it can be set. */
+    bool words;
+} shlo_form;
+
+/* The values that a module takes, in order: inputs, and constants that are arguments. Whether value
+ * number i is one. */
+bool shlo_takes(const hg_graph *g, const shlo_form *form, uint32_t value);
+/* @main. extents: graph_extent_values. HG_ERROR_ISA: what StableHLO cannot say, with the call. */
+hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shlo_form *form,
+                           hg_text *out) HG_NODISCARD;
+
+#endif
