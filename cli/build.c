@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 typedef struct build_request {
-    const char *out, *name; /* as given; without its folder */
+    const char *out, *name, *target; /* as given; without its folder */
+    char shortened[4096];            /* out without .wasm */
     bool library;
     HG_VEC(hg_program *) programs;
     HG_VEC(hg_build_value) values;
@@ -101,8 +102,9 @@ static bool make_texts(cli *c, build_request *r) {
                                       .name = r->name,
                                       .values = r->values.data,
                                       .value_count = (uint32_t)r->values.count};
-    hg_status status = r->graph ? hg_build_graph(&request, &r->c, &r->h)
-                                : hg_build(&request, &r->c, &r->h);
+    hg_status status = r->target  ? hg_build_wasm(&request, &r->c)
+                       : r->graph ? hg_build_graph(&request, &r->c, &r->h)
+                                  : hg_build(&request, &r->c, &r->h);
     if (status == HG_OK) return true;
     if (status == HG_ERROR_INVALID_ARGUMENT)
         cli_usage(c, "%s", hg_last_error()->message);
@@ -138,7 +140,8 @@ static void write_files(cli *c, const build_request *r, const char *suffix, cons
     hg_outputs *outputs = hg_outputs_create();
     hg_status status = outputs ? HG_OK : hg_fail_memory();
     if (status == HG_OK) status = add_file(outputs, r->out, suffix, data, length);
-    if (status == HG_OK) status = add_file(outputs, r->out, ".h", r->h.data, r->h.length);
+    if (status == HG_OK && !r->target)
+        status = add_file(outputs, r->out, ".h", r->h.data, r->h.length);
     if (status == HG_OK) status = hg_outputs_commit(outputs);
     hg_outputs_destroy(outputs);
     if (status != HG_OK) {
@@ -146,7 +149,7 @@ static void write_files(cli *c, const build_request *r, const char *suffix, cons
         return;
     }
     tell_file(c, r->out, suffix, length);
-    tell_file(c, r->out, ".h", r->h.length);
+    if (!r->target) tell_file(c, r->out, ".h", r->h.length);
 }
 
 /* ---- the library ---- */
@@ -199,25 +202,58 @@ static void write_library(cli *c, const build_request *r) {
     rmdir(folder);
 }
 
+/* --target, and NAME.wasm as NAME. False after reporting. */
+static bool take_target(cli *c, build_request *r) {
+    static const char end[] = ".wasm";
+    const size_t length = r->out ? strlen(r->out) : 0, own = sizeof end - 1;
+    if (!r->target) return true;
+    if (strcmp(r->target, "wasm") != 0) {
+        if (strcmp(r->target, "c") == 0) {
+            r->target = NULL;
+            return true;
+        }
+        cli_usage(c, "--target %s: expects c or wasm", r->target);
+        return false;
+    }
+    if (r->library) {
+        cli_usage(c, "--library is of --target c");
+        return false;
+    }
+    if (length > own && length < sizeof r->shortened && strcmp(r->out + length - own, end) == 0) {
+        snprintf(r->shortened, sizeof r->shortened, "%.*s", (int)(length - own), r->out);
+        r->out = r->shortened;
+    }
+    return true;
+}
+
 int command_build(int argc, char **argv) {
     cli c = {0};
     build_request r = {0};
-    const cli_option options[] = {
-        {"-o", &r.out, NULL}, {"--library", NULL, &r.library}, {"--as-graph", NULL, &c.as_graph}};
-    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
+    const cli_option options[] = {{"-o", &r.out, NULL},
+                                  {"--target", &r.target, NULL},
+                                  {"--library", NULL, &r.library},
+                                  {"--as-graph", NULL, &c.as_graph}};
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !take_target(&c, &r))
+        return cli_finish(&c);
     const char *slash = r.out ? strrchr(r.out, '/') : NULL;
     r.name = slash ? slash + 1 : r.out;
     if (c.arguments.count == 0)
         cli_usage(&c, "expects at least one PROGRAM");
     else if (!r.out)
-        cli_usage(&c, "expects -o NAME, for NAME.c and NAME.h");
-    if (c.arguments.count == 1 && r.out && cli_is_graph(&c, c.arguments.data[0]))
+        cli_usage(&c, "expects -o NAME, for NAME.c and NAME.h or NAME.wasm");
+    const bool graph = c.arguments.count == 1 && r.out && cli_is_graph(&c, c.arguments.data[0]);
+    if (graph && r.target)
+        cli_usage(&c, "--target wasm: %s is an array graph, which is built as C alone",
+                  c.arguments.data[0]);
+    else if (graph)
         load_graph(&c, &r, c.arguments.data[0]);
     else
         for (uint64_t i = 0; i < c.arguments.count && r.out; i++)
             load_program(&c, &r, c.arguments.data[i]);
     if (c.status == CLI_OK && take_values(&c, &r) && make_texts(&c, &r)) {
-        if (r.library)
+        if (r.target)
+            write_files(&c, &r, ".wasm", r.c.data, r.c.length);
+        else if (r.library)
             write_library(&c, &r);
         else
             write_files(&c, &r, ".c", r.c.data, r.c.length);

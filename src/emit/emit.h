@@ -67,6 +67,18 @@ hg_status emit_vector_c_local(vec_kernel *const *kernels, const char *const *nam
 void emit_wasm_caps(kir_caps *caps, bool fma64); /* what kernels may have; fma64: that import */
 hg_status emit_wasm(vec_kernel *const *kernels, uint32_t count, const char *const *names,
                     const char *about, hg_text *out) HG_NODISCARD;
+/* The same as a module that stands alone: it imports nothing, and exports its memory and what
+ * `more` adds, which is called when the kernels' functions are there, and says where the stack,
+ * data and the memory's own part end (wasm_module.h). */
+struct wasm_module;
+typedef struct emit_wasm_made {
+    uint32_t function;
+    uint64_t frame_bytes, turn_bytes; /* a call, and each turn of a block, takes of memory */
+} emit_wasm_made;
+typedef hg_status emit_wasm_more(void *user, struct wasm_module *m, const emit_wasm_made *made);
+hg_status emit_wasm_alone(vec_kernel *const *kernels, uint32_t count, const char *const *names,
+                          emit_wasm_more *more, void *user, const char *about,
+                          hg_text *out) HG_NODISCARD;
 void emit_wasm_text(const hg_text *bytes, const char *about, hg_text *out);
 /* Lanes of a turn in modules of `hologram emit`, and in those of a host unless a kernel is better
  * off with others. */

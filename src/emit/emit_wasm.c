@@ -598,9 +598,9 @@ static void plan_frames(wa_printer *p) {
     p->memory.kept_bytes = kept + shared;
 }
 
-static void print_kernel(wa_printer *p) {
+static emit_wasm_made print_kernel(wa_printer *p) {
     vec_function *kernel = p->k->functions;
-    const uint32_t entry = declare(p, "", "iII:", true);
+    const uint32_t entry = declare(p, "", "iII:", !p->module->m.alone.yes);
     plan_frames(p);
     for (const kir_table *t = p->k->module->tables; t; t = t->next)
         p->memory.tables[t->id] = wasm_data(&p->module->m, t->data,
@@ -616,6 +616,9 @@ static void print_kernel(wa_printer *p) {
                        turn = print_turn(p, kernel);
         print_entry(p, entry, turn, well, turns);
     }
+    return (emit_wasm_made){.function = entry,
+                            .frame_bytes = p->memory.frame_bytes,
+                            .turn_bytes = p->k->blocks ? p->memory.kept_bytes : 0};
 }
 
 void emit_wasm_caps(kir_caps *caps, bool fma64) {
@@ -648,41 +651,66 @@ static hg_status check_limits(const wasm_module *m, const char *name) {
     return HG_OK;
 }
 
-hg_status emit_wasm(vec_kernel *const *kernels, uint32_t count, const char *const *names,
-                    const char *about, hg_text *out) {
-    wa_module module = {0};
+/* made: NULL, or what became of each kernel. */
+static hg_status print_kernels(wa_module *module, vec_kernel *const *kernels, uint32_t count,
+                               const char *const *names, emit_wasm_made *made) {
     hg_status status = HG_OK;
     bool fma = false;
     for (uint32_t i = 0; i < count; i++) fma = fma || has_fma(kernels[i]);
-    if (fma) wa_import_fma(&module);
+    if (fma) wa_import_fma(module);
     for (uint32_t i = 0; i < count && status == HG_OK; i++) {
         char name[96];
         uint32_t tables = 0;
+        emit_wasm_made one = {0};
         emit_kernel_name(kernels[i]->module, name);
         for (const kir_table *t = kernels[i]->module->tables; t; t = t->next) tables++;
-        wa_printer p = {.module = &module, .k = kernels[i], .name = names ? names[i] : name};
+        wa_printer p = {.module = module, .k = kernels[i], .name = names ? names[i] : name};
         p.memory.frames = hg_calloc((size_t)kernels[i]->function_count + 1,
                                     sizeof *p.memory.frames);
         p.memory.tables = hg_calloc((size_t)tables + 1, sizeof *p.memory.tables);
         if (p.memory.frames && p.memory.tables)
-            print_kernel(&p);
+            one = print_kernel(&p);
         else
-            module.m.failed = true;
+            module->m.failed = true;
+        if (made) made[i] = one;
         if (p.unsupported)
             status = hg_fail(HG_ERROR_ISA, "no WebAssembly for '%s': %s", kernels[i]->module->name,
                              p.unsupported);
         else
-            status = check_limits(&module.m, kernels[i]->module->name);
+            status = check_limits(&module->m, kernels[i]->module->name);
         free_tables(&p);
         hg_free(p.memory.frames);
         hg_free(p.memory.tables);
     }
+    if (status == HG_OK) wa_write_helpers(module);
+    return status;
+}
+
+hg_status emit_wasm(vec_kernel *const *kernels, uint32_t count, const char *const *names,
+                    const char *about, hg_text *out) {
+    wa_module module = {0};
+    hg_status status = print_kernels(&module, kernels, count, names, NULL);
     if (status == HG_OK) {
-        wa_write_helpers(&module);
         wasm_write(&module.m, about, out);
         if (out->failed) status = hg_fail_memory();
     }
     wasm_free(&module.m);
+    return status;
+}
+
+hg_status emit_wasm_alone(vec_kernel *const *kernels, uint32_t count, const char *const *names,
+                          emit_wasm_more *more, void *user, const char *about, hg_text *out) {
+    wa_module module = {.m.alone.yes = true};
+    emit_wasm_made *made = hg_calloc((size_t)count + 1, sizeof *made);
+    hg_status status = made ? print_kernels(&module, kernels, count, names, made)
+                            : hg_fail_memory();
+    if (status == HG_OK) status = more(user, &module.m, made);
+    if (status == HG_OK) {
+        wasm_write(&module.m, about, out);
+        if (out->failed) status = hg_fail_memory();
+    }
+    wasm_free(&module.m);
+    hg_free(made);
     return status;
 }
 

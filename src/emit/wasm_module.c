@@ -56,7 +56,7 @@ void w(wasm_code *c, wasm_op op) {
         byte(&c->bytes, info->code);
     }
     if (op == W_END) c->depth--;
-    if (op == W_MEMORY_FILL || op == W_ATOMIC_FENCE) byte(&c->bytes, 0);
+    if (op == W_MEMORY_SIZE || op == W_MEMORY_FILL || op == W_ATOMIC_FENCE) byte(&c->bytes, 0);
 }
 
 void w_number(wasm_code *c, wasm_op op, uint64_t number) {
@@ -272,9 +272,39 @@ uint32_t wasm_data(wasm_module *m, const void *bytes, uint64_t size, uint32_t al
     return at;
 }
 
+uint32_t wasm_place(wasm_module *m, uint32_t function) {
+    uint32_t *to = hg_vec_push(&m->alone.table);
+    if (!to) {
+        m->failed = true;
+        return 0;
+    }
+    *to = function;
+    return (uint32_t)m->alone.table.count;
+}
+
+void wasm_constant_named(wasm_module *m, const char *name, uint32_t value) {
+    wasm_constant *to = hg_vec_push(&m->alone.constants);
+    if (to)
+        *to = (wasm_constant){name, value};
+    else
+        m->failed = true;
+}
+
 /* ---- sections ---- */
 
-enum { CUSTOM, TYPES, IMPORTS, FUNCTIONS, EXPORTS = 7, CODE = 10, DATA = 11 };
+enum {
+    CUSTOM,
+    TYPES,
+    IMPORTS,
+    FUNCTIONS,
+    TABLES,
+    MEMORIES,
+    GLOBALS,
+    EXPORTS,
+    ELEMENTS = 9,
+    CODE,
+    DATA
+};
 enum { IS_FUNCTION, IS_TABLE, IS_MEMORY, IS_GLOBAL, IS_FUNCREF = 0x70 };
 
 static void section(hg_text *out, uint32_t id, hg_text *content) {
@@ -333,21 +363,77 @@ static void write_imports(wasm_module *m, hg_text *out) {
 }
 
 static void write_functions(wasm_module *m, hg_text *out) {
-    hg_text content = {0}, exports = {0};
-    uint32_t exported = 0;
+    hg_text content = {0};
     unsigned_leb(&content, m->functions.count - m->imported);
     for (uint64_t i = m->imported; i < m->functions.count; i++)
         unsigned_leb(&content, m->functions.data[i].type);
     section(out, FUNCTIONS, &content);
-    for (uint64_t i = 0; i < m->functions.count; i++) exported += m->functions.data[i].exported;
-    unsigned_leb(&exports, exported);
-    for (uint64_t i = 0; i < m->functions.count; i++) {
-        if (!m->functions.data[i].exported) continue;
-        name_of(&exports, m->functions.data[i].name);
-        byte(&exports, IS_FUNCTION);
-        unsigned_leb(&exports, i);
+}
+
+static void export_of(hg_text *out, const char *name, uint32_t kind, uint64_t number) {
+    name_of(out, name);
+    byte(out, kind);
+    unsigned_leb(out, number);
+}
+
+static void write_exports(wasm_module *m, hg_text *out) {
+    enum { OWN_GLOBALS = 2 };
+    hg_text content = {0};
+    uint64_t count = m->alone.yes + m->alone.constants.count;
+    for (uint64_t i = 0; i < m->functions.count; i++) count += m->functions.data[i].exported;
+    unsigned_leb(&content, count);
+    if (m->alone.yes) export_of(&content, "memory", IS_MEMORY, 0);
+    for (uint64_t i = 0; i < m->alone.constants.count; i++)
+        export_of(&content, m->alone.constants.data[i].name, IS_GLOBAL, OWN_GLOBALS + i);
+    for (uint64_t i = 0; i < m->functions.count; i++)
+        if (m->functions.data[i].exported)
+            export_of(&content, m->functions.data[i].name, IS_FUNCTION, i);
+    section(out, EXPORTS, &content);
+}
+
+static void address(hg_text *out, uint32_t value) {
+    byte(out, OPS[W_I32_CONST].code);
+    signed_leb(out, (int32_t)value);
+    byte(out, OPS[W_END].code);
+}
+
+/* What a module that stands alone has in place of imports. */
+static void write_own(wasm_module *m, hg_text *out) {
+    enum { PAGE = 65536 };
+    hg_text content = {0};
+    unsigned_leb(&content, 1);
+    byte(&content, IS_FUNCREF);
+    byte(&content, 0);
+    unsigned_leb(&content, m->alone.table.count + 1);
+    section(out, TABLES, &content);
+    unsigned_leb(&content, 1);
+    byte(&content, 0);
+    unsigned_leb(&content, ((uint64_t)m->alone.end + PAGE - 1) / PAGE);
+    section(out, MEMORIES, &content);
+    unsigned_leb(&content, 2 + m->alone.constants.count);
+    byte(&content, WASM_I32);
+    byte(&content, 1);
+    address(&content, m->alone.stack);
+    byte(&content, WASM_I32);
+    byte(&content, 0);
+    address(&content, m->alone.base);
+    for (uint64_t i = 0; i < m->alone.constants.count; i++) {
+        byte(&content, WASM_I32);
+        byte(&content, 0);
+        address(&content, m->alone.constants.data[i].value);
     }
-    section(out, EXPORTS, &exports);
+    section(out, GLOBALS, &content);
+}
+
+static void write_table(wasm_module *m, hg_text *out) {
+    hg_text content = {0};
+    unsigned_leb(&content, 1);
+    unsigned_leb(&content, 0);
+    address(&content, 1);
+    unsigned_leb(&content, m->alone.table.count);
+    for (uint64_t i = 0; i < m->alone.table.count; i++)
+        unsigned_leb(&content, m->alone.table.data[i]);
+    section(out, ELEMENTS, &content);
 }
 
 static void write_code(wasm_module *m, hg_text *out) {
@@ -366,9 +452,13 @@ static void write_data(wasm_module *m, hg_text *out) {
     if (!m->data.length) return;
     unsigned_leb(&content, 1);
     unsigned_leb(&content, 0);
-    byte(&content, OPS[W_GLOBAL_GET].code);
-    unsigned_leb(&content, WASM_MEMORY_BASE);
-    byte(&content, OPS[W_END].code);
+    if (m->alone.yes) {
+        address(&content, m->alone.base);
+    } else {
+        byte(&content, OPS[W_GLOBAL_GET].code);
+        unsigned_leb(&content, WASM_MEMORY_BASE);
+        byte(&content, OPS[W_END].code);
+    }
     unsigned_leb(&content, m->data.length);
     hg_text_add(&content, m->data.data, m->data.length);
     section(out, DATA, &content);
@@ -398,7 +488,7 @@ void wasm_write(wasm_module *m, const char *about, hg_text *out) {
         return;
     }
     hg_text_add(out, "\0asm\1\0\0\0", 8);
-    write_needs(m, out);
+    if (!m->alone.yes) write_needs(m, out);
     unsigned_leb(&content, m->type_count);
     for (size_t at = 0; at < m->types.length;) {
         const size_t length = (size_t)(uint8_t)m->types.data[at] << 8 |
@@ -407,8 +497,11 @@ void wasm_write(wasm_module *m, const char *about, hg_text *out) {
         at += length + 2;
     }
     section(out, TYPES, &content);
-    write_imports(m, out);
+    if (!m->alone.yes) write_imports(m, out);
     write_functions(m, out);
+    if (m->alone.yes) write_own(m, out);
+    write_exports(m, out);
+    if (m->alone.yes) write_table(m, out);
     write_code(m, out);
     write_data(m, out);
     write_names(m, out);
@@ -423,4 +516,6 @@ void wasm_free(wasm_module *m) {
     hg_text_free(&m->data);
     for (uint64_t i = 0; i < m->functions.count; i++) hg_text_free(&m->functions.data[i].body);
     hg_vec_free(&m->functions);
+    hg_vec_free(&m->alone.table);
+    hg_vec_free(&m->alone.constants);
 }

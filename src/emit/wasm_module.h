@@ -63,8 +63,15 @@ typedef struct wasm_function {
     hg_text body; /* of the code section, without its size */
 } wasm_function;
 
+/* A number that others read: an address of the module's memory, and its name. */
+typedef struct wasm_constant {
+    const char *name; /* lives as long as the module */
+    uint32_t value;
+} wasm_constant;
+
 /* Imports: env.memory, env.__indirect_function_table, the globals env.__stack_pointer (0) and
- * env.__memory_base (1), as tools for WebAssembly call them, then functions. */
+ * env.__memory_base (1), as tools for WebAssembly call them, then functions. A module that stands
+ * alone has its own in their places, exports its memory, and imports nothing. */
 typedef struct wasm_module {
     hg_text types;                 /* signatures, one behind the other */
     uint32_t type_count, imported; /* functions that are imported come first */
@@ -72,6 +79,12 @@ typedef struct wasm_module {
     hg_text data;    /* at __memory_base */
     uint64_t locals; /* of the function that has most */
     uint64_t bytes;  /* of the code of the longest */
+    struct {
+        bool yes;
+        uint32_t stack, base, end; /* where the stack ends, data begins, the memory's own end */
+        HG_VEC(uint32_t) table;    /* functions of the table, from its place 1 on */
+        HG_VEC(wasm_constant) constants;
+    } alone;
     bool failed;
 } wasm_module;
 
@@ -90,6 +103,9 @@ uint32_t wasm_import(wasm_module *m, const char *name, const char *signature);
 void wasm_begin(wasm_code *c, const char *signature);
 void wasm_define(wasm_module *m, uint32_t number, wasm_code *c); /* ends and empties it */
 uint32_t wasm_data(wasm_module *m, const void *bytes, uint64_t size, uint32_t align); /* where */
+/* Of a module that stands alone: a function's place in the table; a constant that it exports. */
+uint32_t wasm_place(wasm_module *m, uint32_t function);
+void wasm_constant_named(wasm_module *m, const char *name, uint32_t value);
 /* All of it, added to out. about: a text for whoever looks inside. */
 void wasm_write(wasm_module *m, const char *about, hg_text *out);
 void wasm_free(wasm_module *m);

@@ -220,7 +220,7 @@ static hg_status build_all(build_job *job, hg_text *c, hg_text *h) {
         HG_TRY(add_kernels(job, p));
     }
     if (job->graph) HG_TRY(name_graph(job));
-    return add_texts(job, c, h);
+    return job->wasm ? build_add_wasm(job, c) : add_texts(job, c, h);
 }
 
 static hg_status check_name(const char *name) {
@@ -262,11 +262,13 @@ hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c, h
     build_job job = {.request = r,
                      .graph = graph,
                      .name = r->name,
+                     .wasm = !h,
                      .tiles = library_tiles_of(LIBRARY_TILES_V3),
                      .count = r->count,
                      .programs = hg_calloc(r->count + (size_t)1, sizeof *job.programs)};
     if (!job.programs) return hg_fail_memory();
     hg_status status = check_name(r->name);
+    if (status == HG_OK) snprintf(job.fault_name, sizeof job.fault_name, "%s_fault", r->name);
     if (status == HG_OK) status = build_all(&job, c, h);
     free_kernels(&job);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -280,4 +282,8 @@ hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c, h
 
 hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) {
     return build_run(r, NULL, c, h);
+}
+
+hg_status hg_build_wasm(const hg_build_request *r, hg_text *out) {
+    return build_run(r, NULL, out, NULL);
 }

@@ -1,4 +1,5 @@
-/* Programs as C text that needs nothing of the library: `hologram build`.
+/* Programs as C text, or a module of WebAssembly, that needs nothing of the library: `hologram
+ * build`.
  * Must not know: files, compilers, options of commands. */
 #ifndef HG_OFFLINE_BUILD_H
 #define HG_OFFLINE_BUILD_H
@@ -31,5 +32,8 @@ hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCA
 /* The same of an array graph, as the function NAME. HG_ERROR_INVALID_ARGUMENT: an extent has no
  * value, or shapes do not fit. */
 hg_status hg_build_graph(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCARD;
+/* Programs as a module of WebAssembly that stands alone, with the functions of these names, added
+ * to out. HG_ERROR_ISA also: the program is more than kernels one behind the other. */
+hg_status hg_build_wasm(const hg_build_request *r, hg_text *out) HG_NODISCARD;
 
 #endif

@@ -105,6 +105,8 @@ typedef struct build_job {
     const hg_build_request *request;
     build_graph *graph; /* NULL: programs alone */
     const char *name;
+    bool wasm; /* a module of WebAssembly is made, in place of C text */
+    char fault_name[HG_MAX_IDENT_BYTES + 8];
     library_tiles tiles;
     build_program *programs;
     uint32_t count;
@@ -216,6 +218,8 @@ void build_add_graph_function(const build_job *job, hg_text *out);
 /* build.c: both texts of a request. graph: its launches are the programs; NULL: none. */
 hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c,
                     hg_text *h) HG_NODISCARD;
+/* build_wasm.c: a module of WebAssembly of the programs. */
+hg_status build_add_wasm(build_job *job, hg_text *out) HG_NODISCARD;
 /* build_plan.c: the function. */
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out);
 

@@ -1,6 +1,7 @@
 /* Kernels on their way to C text: what plain C has not is refused.
  * Must not know: what whole-array instructions do, how the text looks. */
 #include "offline/build_internal.h"
+#include "emit/emit.h"
 #include "kir/pipeline/pipeline.h"
 #include "vector/vector.h"
 #include <ctype.h>
@@ -96,7 +97,10 @@ hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m
                            uint32_t *number) {
     kir_caps caps;
     kir_module *low = NULL;
-    vec_caps(&caps);
+    if (job->wasm)
+        emit_wasm_caps(&caps, false);
+    else
+        vec_caps(&caps);
     hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL,
                                         KIR_STAGE_LOW, m, &low);
     build_kernel *k = NULL;

@@ -1,0 +1,281 @@
+#!/usr/bin/python3
+"""`hologram build --target wasm` in Node: modules that stand alone compute the bits of `hologram run`, SHA-256 those of hashlib, fault by value, and what
+cannot be built is refused by name.
+
+    tests/wasm/alone.py
+"""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("HG_SOURCE_DIR", os.path.dirname(os.path.dirname(HERE)))
+BUILD = os.environ.get("HG_BUILD_DIR", os.path.join(SOURCE, "build/release"))
+COMMAND = os.path.join(BUILD, "hologram")
+FAULT = 64  # bytes of NAME_fault
+
+# stdin: {file, calls: [{name, args: [{array: bytes} | {scalar, type}]}]}; stdout: for each call {code, fault, arrays}
+RUN = """
+const fs = require('fs');
+const given = JSON.parse(fs.readFileSync(0, 'utf8'));
+(async () => {
+  const bytes = fs.readFileSync(given.file);
+  const { module, instance } = await WebAssembly.instantiate(bytes);
+  if (WebAssembly.Module.imports(module).length) throw new Error('it imports something');
+  const { memory, __heap_base: base } = instance.exports;
+  const answers = given.calls.map(({ name, args }) => {
+    let at = base.value;
+    const places = [];
+    const values = args.flatMap((one) => {
+      if (one.array === undefined) return [one.big ? BigInt(one.scalar) : Number(one.scalar)];
+      const data = Buffer.from(one.array, 'base64');
+      at = Math.ceil(at / 64) * 64;
+      const end = at + data.length;
+      if (end > memory.buffer.byteLength) memory.grow(Math.ceil((end - memory.buffer.byteLength) / 65536));
+      new Uint8Array(memory.buffer, at, data.length).set(data);
+      places.push([at, data.length]);
+      const place = one.pointer ? [at] : [at, data.length];
+      at = end;
+      return place;
+    });
+    const code = instance.exports[name](...values);
+    const fault = Buffer.from(new Uint8Array(memory.buffer, instance.exports[given.fault].value, %d)).toString('base64');
+    return { code, fault, arrays: places.map(([from, n]) => Buffer.from(new Uint8Array(memory.buffer, from, n)).toString('base64')) };
+  });
+  console.log(JSON.stringify(answers));
+})();
+""" % FAULT
+
+OWN = {
+    # Every operation of f64 that has no instruction in WebAssembly, and numbers of all sizes among the scalars.
+    "fused": ".atlas 1\n.program fused\n.param x buffer f64 in [n]\n.param y buffer f64 inout [n]\n.param a f64\n.param n u64\n.lanes n\n"
+             "    y[global] = fma(x[global], a, y[global])\n",
+    "halves": ".atlas 1\n.program halves\n.param x buffer f16 in [n]\n.param y buffer f32 out [n]\n.param n u32\n.param k i8\n.lanes n\n"
+              "    y[global] = f32(x[global]) * f32(k)\n",
+    "wide": ".atlas 1\n.program wide\n.param x buffer u128 inout [n]\n.param a u128\n.param n u32\n.lanes n\n    x[global] = x[global] * a + 1\n",
+    # Lanes of a block that keep more from barrier to barrier than a host's stack has room for.
+    "keeps": ".atlas 1\n.program keeps\n.param x buffer u32 inout [n]\n.param n u64\n.block 1024\n.shared t u32 [1024]\n.lanes n\n.reg v[16] u32\n"
+             ".for i, 0, 16\n    v[i] = x[global] * u32(i + 3)\n.end\n    t[lane_idx_x] = x[global]\n    bar.sync 0\n    let s u32 = t[1023 - lane_idx_x]\n"
+             ".for i, 0, 16\n    s = s * 31 + v[i]\n.end\n    x[global] = s\n",
+    "blocks": ".atlas 1\n.program blocks\n.param x buffer u32 out [n]\n.param n u64\n.block 12, 5, 3\n.lanes n\n"
+              "    x[global] = lane_idx_x + 100 * lane_idx_y + 10000 * lane_idx_z + 1000000 * block_idx_x\n",
+    # Two kernels, one behind the other.
+    "turned": ".atlas 1\n.program turned\n.param x buffer u32 inout [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    x[global] += 7\n"
+              "    bar.grid\n    y[global] = x[n - 1 - global]\n",
+    "quotient": ".atlas 1\n.program quotient\n.param x buffer i32 in [n]\n.param y buffer i32 out [n]\n.param n u64\n.lanes n\n    y[global] = 100 / x[global]\n",
+}
+
+
+def random(kind, n, seed):
+    made = np.random.default_rng(seed)
+    if kind.startswith("f"):
+        return made.normal(0, 2, n).astype(kind)
+    return made.integers(0, 1 << 8 * np.dtype(kind).itemsize, n, np.dtype(kind))
+
+
+# name, text, arrays, scalars: type and value, names of what is written
+WORKS = [
+    ("axpy", "examples/programs/axpy.atlas", {"x": random("f4", 1003, 1), "y": random("f4", 1003, 2)}, {"alpha": ("f32", 0.3), "n": ("u64", 1003)}, ["y"]),
+    ("collatz", "examples/programs/collatz.atlas", {"start": random("u2", 555, 4).astype("u8") + 1, "steps": np.zeros(555, "u4")}, {"n": ("u64", 555)},
+     ["steps"]),
+    ("chain", "bench/devices/chain.atlas", {"x": random("f4", 5001, 3), "y": np.zeros(5001, "f4")}, {"a": ("f32", 0.75), "b": ("f32", 0.5), "n": ("u64", 5001)},
+     ["y"]),
+    ("mandelbrot", "bench/devices/mandelbrot.atlas", {"y": np.zeros(48 * 48, "u4")},
+     {"step": ("f32", float(np.float32(1 / 16))), "w": ("u32", 48), "n": ("u64", 48 * 48)}, ["y"]),
+    ("nbody", "bench/devices/nbody.atlas", {**{name: random("f4", 77, i) for i, name in enumerate("xyzm")}, "a": np.zeros(231, "f4")},
+     {"eps": ("f32", 0.01), "n": ("u64", 77)}, ["a"]),
+    ("transpose", "TRANSPOSE", {"x": random("f4", 64 * 64, 5), "y": np.zeros(64 * 64, "f4")}, {"w": ("u32", 64)}, ["y"]),
+    ("matmul", "examples/programs/matmul.atlas", {"a": random("f4", 50 * 33, 6), "b": random("f4", 33 * 41, 7), "c": np.zeros((50, 41), "f4")},
+     {"m": ("u64", 50), "n": ("u64", 41), "k": ("u64", 33)}, ["c"]),
+    ("fused", None, {"x": random("f8", 333, 8), "y": random("f8", 333, 9)}, {"a": ("f64", 1.7), "n": ("u64", 333)}, ["y"]),
+    ("halves", None, {"x": random("f2", 65, 10), "y": np.zeros(65, "f4")}, {"n": ("u32", 65), "k": ("i8", -3)}, ["y"]),
+    ("wide", None, {"x": random("u8", 2 * 19, 11)}, {"a": ("u128", 3 ** 70), "n": ("u32", 19)}, ["x"]),
+    ("keeps", None, {"x": random("u4", 3000, 12)}, {"n": ("u64", 3000)}, ["x"]),
+    ("turned", None, {"x": random("u4", 5000, 14), "y": np.zeros(5000, "u4")}, {"n": ("u64", 5000)}, ["x", "y"]),
+    ("blocks", None, {"x": np.zeros(1000, "u4")}, {"n": ("u64", 1000)}, ["x"]),
+]
+# instruction of a program -> words of the refusal
+REFUSED = {
+    "gemm": (".atlas 1\n.program g\n.param a buffer f32 in [4, 4]\n.param c buffer f32 out [4, 4]\n.lanes 1\n    gemm c=c, a=a, b=a, m=4, n=4, k=4\n",
+             ["gemm", "whole-array"]),
+    "scratch": (".atlas 1\n.program s\n.param x buffer f32 inout [n]\n.param n u64\n.scratch t f32 [n]\n.lanes n\n    t[global] = x[global]\n"
+                "    bar.grid\n    x[global] = t[n - 1 - global]\n", ["memory of its own"]),
+    "lanes": (".atlas 1\n.program l\n.param x buffer f32 inout [4]\n    x[global] = 1\n", [".lanes"]),
+    "memory": (".atlas 1\n.program memory\n.param x buffer f32 inout [4]\n.lanes 4\n    x[global] = 1\n", ["memory"]),
+}
+failed = []
+passed = 0
+
+
+def check(name, good, what=""):
+    global passed  # pylint: disable=global-statement
+    if good:
+        passed += 1
+    else:
+        failed.append("%s: %s" % (name, what))
+
+
+def text_of(name, path):
+    if path is None:
+        return OWN[name]
+    with open(os.path.join(SOURCE, "bench/devices/transpose.atlas" if path == "TRANSPOSE" else path), encoding="utf-8") as file:
+        text = file.read()
+    return text.replace(".block 16,16", ".block 16,16\n.grid 4,4") if path == "TRANSPOSE" else text
+
+
+def build(folder, name, text, *more):
+    path = os.path.join(folder, name + ".atlas")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return subprocess.run([COMMAND, "build", "--target", "wasm", path, "-o", os.path.join(folder, name + ".wasm"), *more], capture_output=True, text=True)
+
+
+def params(folder, name):
+    with open(os.path.join(folder, name + ".atlas"), encoding="utf-8") as file:
+        lines = [line.split() for line in file if line.startswith(".param")]
+    return [next(word for word in line[1:] if not (word[0] == "r" and word[1:].isdigit())) for line in lines]
+
+
+def arguments(order, arrays, scalars):
+    """What the function takes, in the order of the program's parameters."""
+    import base64  # pylint: disable=import-outside-toplevel
+    made = []
+    for name in order:
+        if name in arrays:
+            made.append({"array": base64.b64encode(arrays[name].tobytes()).decode()})
+        elif name in scalars:
+            kind, value = scalars[name]
+            if kind == "u128":
+                made.append({"array": base64.b64encode(value.to_bytes(16, "little")).decode(), "pointer": True})
+            else:
+                made.append({"scalar": str(value), "big": kind in ("u64", "i64")})
+    return made
+
+
+def node(folder, name, *calls):
+    given = {"file": os.path.join(folder, name + ".wasm"), "fault": name + "_fault", "calls": [{"name": name, "args": args} for args in calls]}
+    done = subprocess.run(["node", "-e", RUN], input=json.dumps(given), capture_output=True, text=True, timeout=100)
+    if done.returncode:
+        raise SystemExit("%s: node: %s" % (name, done.stderr[-600:]))
+    return json.loads(done.stdout)
+
+
+def by_run(folder, name, arrays, scalars, outs):
+    """The bytes that `hologram run` writes."""
+    line = [COMMAND, "run", os.path.join(folder, name + ".atlas"), "--backend", "cpu"]
+    for key, value in arrays.items():
+        value.tofile(os.path.join(folder, key + ".in"))
+        line += ["--in", "%s=raw:%s" % (key, os.path.join(folder, key + ".in"))] if key not in outs or value.any() else []
+    for key, (_, value) in scalars.items():
+        line += ["--set", "%s=%s" % (key, value)]
+    for key in outs:
+        if not arrays[key].any():
+            extents = ",".join(str(n) for n in arrays[key].shape)
+            line += ["--shape", "%s=%s[%s]" % (key, {"f4": "f32", "u4": "u32", "f8": "f64"}[arrays[key].dtype.str[1:]], extents)]
+        line += ["--out", "%s=raw:%s" % (key, os.path.join(folder, key + ".out"))]
+    done = subprocess.run(line, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit("%s: hologram run: %s" % (name, done.stderr))
+    found = {}
+    for key in outs:
+        with open(os.path.join(folder, key + ".out"), "rb") as file:
+            found[key] = file.read()
+    return found
+
+
+def works(folder):
+    import base64  # pylint: disable=import-outside-toplevel
+    for name, path, arrays, scalars, outs in WORKS:
+        done = build(folder, name, text_of(name, path))
+        check(name, done.returncode == 0, done.stderr)
+        if done.returncode:
+            continue
+        order = params(folder, name)
+        args = arguments(order, arrays, scalars)
+        answer = node(folder, name, args)[0]
+        wanted = by_run(folder, name, arrays, scalars, outs)
+        check(name, answer["code"] == 0, "code %d" % answer["code"])
+        given = [key for key in order if key in arrays or scalars.get(key, ("",))[0] == "u128"]
+        for key in outs:
+            check(name, base64.b64decode(answer["arrays"][given.index(key)]) == wanted[key], "%s differs from hologram run's" % key)
+
+
+def digests(folder):
+    import base64  # pylint: disable=import-outside-toplevel
+    name, n = "sha256", 37
+    messages = random("u1", 64 * n, 13)
+    done = build(folder, name, text_of(name, "examples/programs/sha256.atlas"))
+    check(name, done.returncode == 0, done.stderr)
+    answer = node(folder, name, arguments(["messages", "digests", "n"], {"messages": messages, "digests": np.zeros(32 * n, "u1")}, {"n": ("u64", n)}))[0]
+    wanted = b"".join(hashlib.sha256(messages[64 * i:64 * i + 64].tobytes()).digest() for i in range(n))
+    check(name, base64.b64decode(answer["arrays"][1]) == wanted, "no digests of hashlib's")
+
+
+def fields(answer):
+    import base64  # pylint: disable=import-outside-toplevel
+    raw = base64.b64decode(answer["fault"])
+    word, long = lambda at: int.from_bytes(raw[at:at + 4], "little"), lambda at: int.from_bytes(raw[at:at + 8], "little")
+    return {"code": word(0), "instruction": word(4), "operand": word(8), "bytes": word(12), "lane": long(16), "offset": long(24), "limit": long(40)}
+
+
+def faults(folder):
+    x = np.arange(1, 5002, dtype="i4")
+    args = lambda x, n, y=None: arguments(["x", "y", "n"], {"x": x, "y": np.zeros(5001, "i4") if y is None else y}, {"n": ("u64", n)})
+    done = build(folder, "quotient", OWN["quotient"])
+    check("quotient", done.returncode == 0, done.stderr)
+    zero = x.copy()
+    zero[[4500, 4097, 4800]] = 0
+    beyond = args(x, 5001)
+    huge = args(x, 1 << 40)
+    answers = node(folder, "quotient", args(x, 5001), args(zero, 5001), args(x, 5002), huge, args(x, 0), beyond, args(x, 5001, np.zeros(0, "i4")))
+    check("no fault", answers[0]["code"] == 0, str(fields(answers[0])))
+    division = fields(answers[1])
+    check("division", answers[1]["code"] == 2 and division["code"] == 2 and division["lane"] == 4097, str(division))
+    bounds = fields(answers[2])
+    check("bounds", answers[2]["code"] == 1 and (bounds["lane"], bounds["offset"], bounds["bytes"], bounds["limit"]) == (5001, 20004, 4, 20004), str(bounds))
+    check("lanes", answers[3]["code"] == -1, str(answers[3]["code"]))
+    check("none", answers[4]["code"] == 0, str(answers[4]["code"]))
+    check("again", answers[5]["code"] == 0, "a call after a fault: %d" % answers[5]["code"])
+    check("empty", answers[6]["code"] == 1, "an array of no bytes: %d" % answers[6]["code"])
+
+
+def refusals(folder):
+    for name, (text, words) in REFUSED.items():
+        done = build(folder, name, text)
+        check(name, done.returncode != 0 and all(word in done.stderr for word in words), "%r in %r" % (words, done.stderr))
+        check(name, not os.path.exists(os.path.join(folder, name + ".wasm")), "a module is written all the same")
+    done = subprocess.run([COMMAND, "build", "--target", "x86", os.path.join(folder, "axpy.atlas"), "-o", os.path.join(folder, "t")], capture_output=True, text=True)
+    check("target", done.returncode == 2 and "wasm" in done.stderr, done.stderr)
+    done = build(folder, "axpy", text_of("axpy", "examples/programs/axpy.atlas"), "--library")
+    check("--library", done.returncode == 2 and "--library" in done.stderr, done.stderr)
+    two = [os.path.join(folder, name + ".atlas") for name in ("fused", "wide")]
+    done = subprocess.run([COMMAND, "build", "--target", "wasm", *two, "-o", os.path.join(folder, "both")], capture_output=True, text=True)
+    check("two programs", done.returncode == 0, done.stderr)
+    done = subprocess.run(["node", "-e", "WebAssembly.instantiate(require('fs').readFileSync(process.argv[1])).then(({instance}) => console.log(Object.keys("
+                           "instance.exports).sort().join()))", os.path.join(folder, "both.wasm")], capture_output=True, text=True)
+    check("two programs", done.stdout.strip() == "__heap_base,both_fault,both_fused,both_wide,memory", done.stdout + done.stderr)
+
+
+def main():
+    if not shutil.which("node"):
+        print("skipped: node is not installed (Debian: nodejs)\n0 passed, 0 failed, 1 skipped")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        works(folder)
+        digests(folder)
+        faults(folder)
+        refusals(folder)
+    for line in failed[:20]:
+        print(line)
+    print("%d passed, %d failed, 0 skipped" % (passed, len(failed)))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
