@@ -1421,9 +1421,9 @@ typedef struct hg_all_reduce_operands {
     hg_arg buffer; /**< hg_array or hg_addr_... */
     hg_arg n; /**< hg_count or hg_count_reg */
     hg_arg operation; /**< hg_arg_name */
-    hg_arg devices; /**< hg_tuple_of counts */
+    hg_arg devices; /**< hg_tuple_of counts; left out: all of the communicator */
 } hg_all_reduce_operands;
-/** buffer = operation over n elements of each device, on all of them; one device: no change */
+/** buffer = operation over n elements of each device, on all of them, by the tree of reductions in the order of the list; one device: no change */
 static inline hg_builder *hg_build_all_reduce(hg_builder *builder, hg_type type, hg_all_reduce_operands operands) {
     const hg_arg args[] = {operands.buffer, operands.n, operands.operation, operands.devices};
     return hg_builder_add(builder, 0x149, type, HG_TYPE_COUNT, args, 4);
@@ -1433,12 +1433,37 @@ typedef struct hg_all_gather_operands {
     hg_arg output; /**< hg_array or hg_addr_... */
     hg_arg input; /**< hg_array or hg_addr_... */
     hg_arg n; /**< hg_count or hg_count_reg */
-    hg_arg devices; /**< hg_tuple_of counts */
+    hg_arg devices; /**< hg_tuple_of counts; left out: all of the communicator */
 } hg_all_gather_operands;
 /** output = n elements of each device, in the order of the list */
 static inline hg_builder *hg_build_all_gather(hg_builder *builder, hg_type type, hg_all_gather_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.n, operands.devices};
     return hg_builder_add(builder, 0x14A, type, HG_TYPE_COUNT, args, 4);
+}
+/** Operands of hg_build_reduce_scatter by name. */
+typedef struct hg_reduce_scatter_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg operation; /**< hg_arg_name */
+    hg_arg devices; /**< hg_tuple_of counts; left out: all of the communicator */
+} hg_reduce_scatter_operands;
+/** output = operation over the i-th n elements of input of each device, on the i-th one of the list; one device: a copy */
+static inline hg_builder *hg_build_reduce_scatter(hg_builder *builder, hg_type type, hg_reduce_scatter_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.operation, operands.devices};
+    return hg_builder_add(builder, 0x14B, type, HG_TYPE_COUNT, args, 5);
+}
+/** Operands of hg_build_broadcast by name. */
+typedef struct hg_broadcast_operands {
+    hg_arg buffer; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg root; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg devices; /**< hg_tuple_of counts; left out: all of the communicator */
+} hg_broadcast_operands;
+/** buffer = n elements of the device root, on all of them; one device: no change */
+static inline hg_builder *hg_build_broadcast(hg_builder *builder, hg_type type, hg_broadcast_operands operands) {
+    const hg_arg args[] = {operands.buffer, operands.n, operands.root, operands.devices};
+    return hg_builder_add(builder, 0x14C, type, HG_TYPE_COUNT, args, 4);
 }
 /** Operands of hg_build_reduce_axis by name. */
 typedef struct hg_reduce_axis_operands {

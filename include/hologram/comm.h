@@ -136,6 +136,20 @@ HG_API hg_status hg_comm_start(hg_comm *comm, const hg_comm_call *call, hg_event
 HG_API hg_status hg_comm_run(hg_comm *comm, const hg_comm_call *call) HG_NODISCARD;
 
 /**
+ * Programs that run in the context have the communicator: devices of all_reduce, all_gather,
+ * reduce_scatter and broadcast are its ranks. Without one there is one rank, 0. A rank's programs
+ * come to these instructions in the same order as those of the others.
+ *
+ * @param context  NULL: the backend's own
+ * @param comm  NULL: none from now on. Destroyed before the context, such instructions are an error
+ * there
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: backend is NULL, context or comm are of another one
+ * Not while something runs in the context.
+ */
+HG_API hg_status hg_context_set_comm(hg_backend *backend, hg_context *context,
+                                     hg_comm *comm) HG_NODISCARD;
+
+/**
  * Ends all calls that are under way, on every rank that can be told, and all later ones, with
  * HG_ERROR_EXECUTION_FAILED. What goes on is hg_comm_agree, hg_comm_shrink and hg_comm_destroy.
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT (NULL). Thread-safe.

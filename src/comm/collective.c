@@ -19,7 +19,7 @@ static uint64_t blocks_given(const comm_op *op) {
     switch (op->call.kind) {
     case HG_COMM_REDUCE_SCATTER:
     case HG_COMM_SCATTER:
-    case HG_COMM_ALL_TO_ALL: return op->comm->size;
+    case HG_COMM_ALL_TO_ALL: return op->among.count;
     case HG_COMM_BARRIER:
     case HG_COMM_RECV: return 0;
     default: return 1;
@@ -30,14 +30,14 @@ static uint64_t blocks_got(const comm_op *op) {
     switch (op->call.kind) {
     case HG_COMM_ALL_GATHER:
     case HG_COMM_GATHER:
-    case HG_COMM_ALL_TO_ALL: return op->comm->size;
+    case HG_COMM_ALL_TO_ALL: return op->among.count;
     case HG_COMM_BARRIER:
     case HG_COMM_SEND: return 0;
     default: return 1;
     }
 }
 
-static bool is_root(const comm_op *op) { return op->call.peer == op->comm->rank; }
+static bool is_root(const comm_op *op) { return op->call.peer == op->among.own; }
 
 bool comm_op_bytes(const comm_op *op, uint64_t *in, uint64_t *out) {
     hg_comm_kind kind = op->call.kind;
@@ -45,7 +45,7 @@ bool comm_op_bytes(const comm_op *op, uint64_t *in, uint64_t *out) {
          gets = is_root(op) || kind != HG_COMM_GATHER;
     uint64_t given = 0, got = 0;
     bool fits = hg_mul_u64(op->call.count, op->size, &given) &&
-                hg_mul_u64(given, op->comm->size, &got) && got <= INT64_MAX;
+                hg_mul_u64(given, op->among.count, &got) && got <= INT64_MAX;
     *in = gives ? given * blocks_given(op) : 0;
     *out = gets ? given * blocks_got(op) : 0;
     return fits;
@@ -53,14 +53,14 @@ bool comm_op_bytes(const comm_op *op, uint64_t *in, uint64_t *out) {
 
 /* All that a rank gives fits into its first message. The same on every rank. */
 static bool is_small(const comm_op *op) {
-    return op->comm->size <= comm_limit.direct && op->block * blocks_given(op) <= COMM_SMALL_BYTES;
+    return op->among.count <= comm_limit.direct && op->block * blocks_given(op) <= COMM_SMALL_BYTES;
 }
 
 /* ---- transfers ---- */
 
 static comm_transfer *add(comm_op *op, uint32_t peer, const void *memory, uint64_t bytes) {
     comm_transfer *t = &op->round.transfers[op->round.count++];
-    *t = (comm_transfer){.peer = peer,
+    *t = (comm_transfer){.peer = op->among.ranks ? op->among.ranks[peer] : peer,
                          .channel = COMM_COLLECTIVE,
                          .memory = (void *)(uintptr_t)memory,
                          .bytes = bytes,
@@ -84,9 +84,9 @@ static void copy(void *to, const void *from, uint64_t bytes) {
     if (bytes && to != from) memmove(to, from, (size_t)bytes);
 }
 
-#define EACH_OTHER(op, p)                           \
-    for (uint32_t p = 0; p < (op)->comm->size; p++) \
-        if (p != (op)->comm->rank)
+#define EACH_OTHER(op, p)                            \
+    for (uint32_t p = 0; p < (op)->among.count; p++) \
+        if (p != (op)->among.own)
 
 static uint8_t *first_of(const comm_op *op, uint32_t rank) {
     return op->comm->memory.firsts + (size_t)rank * COMM_FIRST_BYTES;
@@ -107,7 +107,7 @@ static hg_status check_header(comm_op *op, const comm_header *other) {
 }
 
 static void first_to_all(comm_op *op) {
-    uint8_t *own = first_of(op, op->comm->rank);
+    uint8_t *own = first_of(op, op->among.own);
     uint64_t payload = is_small(op) && !op->own.failed ? op->in.bytes : 0;
     memcpy(own, &op->own, sizeof op->own);
     if (payload) memcpy(own + sizeof op->own, op->in.memory, (size_t)payload);
@@ -116,7 +116,7 @@ static void first_to_all(comm_op *op) {
 }
 
 static hg_status check_all(comm_op *op) {
-    for (uint32_t p = 0; p < op->comm->size; p++) {
+    for (uint32_t p = 0; p < op->among.count; p++) {
         comm_header other;
         memcpy(&other, first_of(op, p), sizeof other);
         HG_TRY(check_header(op, &other));
@@ -127,7 +127,7 @@ static hg_status check_all(comm_op *op) {
 /* With many ranks: in round k to the rank 2^k places on, the own header and one that is not the
  * same, if any is known; after log N rounds everyone has heard of everyone. */
 static void first_passed_on(comm_op *op) {
-    uint32_t size = op->comm->size, rank = op->comm->rank, step = UINT32_C(1) << op->round.number;
+    uint32_t size = op->among.count, rank = op->among.own, step = UINT32_C(1) << op->round.number;
     uint8_t *own = op->comm->memory.firsts, *other = own + COMM_FIRST_BYTES;
     memcpy(own, &op->own, sizeof op->own);
     memcpy(own + sizeof op->own, &op->other, sizeof op->other);
@@ -153,7 +153,7 @@ static void first_to_peer(comm_op *op) {
 /* ---- small calls: what every rank gets, of what all give ---- */
 
 static hg_status finish_small(comm_op *op) {
-    uint32_t size = op->comm->size, rank = op->comm->rank;
+    uint32_t size = op->among.count, rank = op->among.own;
     const uint8_t *given[64];
     uint64_t block = op->block;
     for (uint32_t p = 0; p < size; p++) given[p] = first_of(op, p) + sizeof(comm_header);
@@ -201,8 +201,8 @@ typedef struct span {
 static span part_of(const comm_op *op, uint32_t p) {
     uint64_t n = op->call.count;
     if (op->call.kind == HG_COMM_REDUCE_SCATTER) return (span){p * n, n};
-    uint64_t begin = part_begin(n, op->comm->size, p);
-    return (span){begin, part_begin(n, op->comm->size, p + 1) - begin};
+    uint64_t begin = part_begin(n, op->among.count, p);
+    return (span){begin, part_begin(n, op->among.count, p + 1) - begin};
 }
 
 /* Elements that are combined at once. */
@@ -229,7 +229,7 @@ static uint8_t *slot_of(const comm_op *op, uint32_t p) {
 
 static hg_status find_windows(comm_op *op) {
     hg_comm *c = op->comm;
-    if (borrows(op) || c->memory.window || c->size == 1) return HG_OK;
+    if (borrows(op) || c->memory.window || op->among.count == 1) return HG_OK;
     c->memory.window = hg_alloc_aligned((size_t)(c->size * comm_limit.window), 64);
     return c->memory.window ? HG_OK : hg_fail_memory();
 }
@@ -238,7 +238,7 @@ static hg_status find_windows(comm_op *op) {
  * window before go to all. */
 static hg_status combine_round(comm_op *op) {
     uint64_t w = op->round.number, windows = window_count(op), size = op->size;
-    uint32_t rank = op->comm->rank;
+    uint32_t rank = op->among.own;
     bool all = op->call.kind == HG_COMM_ALL_REDUCE, reduces = w < windows, gathers = all && w > 0;
     if (!reduces && !(gathers && w == windows)) {
         op->stage = COMM_OVER;
@@ -263,18 +263,19 @@ static hg_status combine_round(comm_op *op) {
 /* The first receives of the round are the window's, in the order of their ranks. */
 static hg_status combine_received(comm_op *op) {
     hg_comm *c = op->comm;
+    uint32_t size = op->among.count;
     if (op->round.number >= window_count(op)) return HG_OK;
-    span own = window_of(op, c->rank, op->round.number);
+    span own = window_of(op, op->among.own, op->round.number);
     const uint8_t *few[64], **from = few;
-    if (c->size > HG_COUNT_OF(few) && !(from = hg_alloc(c->size * sizeof *from)))
-        return hg_fail_memory();
+    if (size > HG_COUNT_OF(few) && !(from = hg_alloc(size * sizeof *from))) return hg_fail_memory();
     uint32_t at = 0;
-    for (uint32_t p = 0; p < c->size; p++)
-        from[p] = p == c->rank ? op->in.memory + own.begin * op->size
-                               : op->round.transfers[at++].memory;
-    uint64_t to = op->call.kind == HG_COMM_ALL_REDUCE ? own.begin
-                                                      : own.begin - part_of(op, c->rank).begin;
-    hg_status status = own.count ? comm_fold(op->call.operation, op->call.type, from, c->size,
+    for (uint32_t p = 0; p < size; p++)
+        from[p] = p == op->among.own ? op->in.memory + own.begin * op->size
+                                     : op->round.transfers[at++].memory;
+    uint64_t to = op->call.kind == HG_COMM_ALL_REDUCE
+                      ? own.begin
+                      : own.begin - part_of(op, op->among.own).begin;
+    hg_status status = own.count ? comm_fold(op->call.operation, op->call.type, from, size,
                                              own.count, op->out.memory + to * op->size)
                                  : HG_OK;
     for (uint32_t i = 0; i < at; i++)
@@ -289,7 +290,7 @@ static hg_status combine_received(comm_op *op) {
 /* Down a tree: a rank v places behind the root has it from the one without v's lowest bit. The root
  * begins with what is the others' second round. */
 static void broadcast_tree(comm_op *op) {
-    uint32_t size = op->comm->size, root = op->call.peer, v = (op->comm->rank + size - root) % size,
+    uint32_t size = op->among.count, root = op->call.peer, v = (op->among.own + size - root) % size,
              low = v ? v & (~v + 1) : size, round = v ? op->round.number : op->round.number + 1;
     if (round == 0)
         (void)receive(op, ((v & (v - 1)) + root) % size, op->out.memory, op->block);
@@ -302,7 +303,7 @@ static void broadcast_tree(comm_op *op) {
 
 /* Each rank gets a part from the root, and passes it on to all others. */
 static void broadcast_parts(comm_op *op) {
-    uint32_t size = op->comm->size, rank = op->comm->rank, root = op->call.peer;
+    uint32_t size = op->among.count, rank = op->among.own, root = op->call.peer;
     uint64_t n = op->call.count, bytes = op->size;
 #define PART(p)                                      \
     op->out.memory + part_begin(n, size, p) * bytes, \
@@ -323,14 +324,14 @@ static void broadcast_parts(comm_op *op) {
 
 static void broadcast(comm_op *op) {
     if (op->round.number == 0 && is_root(op)) copy(op->out.memory, op->in.memory, op->block);
-    if (op->block >= LARGE_BROADCAST && op->comm->size > 2)
+    if (op->block >= LARGE_BROADCAST && op->among.count > 2)
         broadcast_parts(op);
     else
         broadcast_tree(op);
 }
 
 static void move_round(comm_op *op) {
-    uint32_t rank = op->comm->rank;
+    uint32_t rank = op->among.own;
     uint64_t block = op->block;
     uint8_t *in = op->in.memory, *out = op->out.memory;
     if (op->round.number) {
@@ -393,10 +394,10 @@ static hg_status begin_data(comm_op *op) {
 /* Another round of the first messages; or the first one of what comes after them. */
 static hg_status first_round(comm_op *op) {
     bool collective = comm_is_collective(op->call.kind),
-         direct = op->comm->size <= comm_limit.direct;
+         direct = op->among.count <= comm_limit.direct;
     if (collective && !direct) {
         if (op->round.number) hear(op);
-        if (op->comm->size > UINT64_C(1) << op->round.number) {
+        if (op->among.count > UINT64_C(1) << op->round.number) {
             first_passed_on(op);
             return HG_OK;
         }

@@ -40,6 +40,7 @@ static hg_status make_comm(const comm_provider *provider, comm_group *group, hg_
     c->rank = rank;
     c->size = size;
     c->process = hg_fork_count;
+    c->references = 1;
     c->timeout_ms = timeout ? timeout : 30000;
     hg_mutex_init(&c->lock);
     hg_cond_init(&c->changed);
@@ -55,12 +56,17 @@ static hg_status make_comm(const comm_provider *provider, comm_group *group, hg_
     return hg_fail_memory();
 }
 
+void comm_release(hg_comm *c) {
+    if (hg_atomic_sub_fetch(&c->references, 1, HG_ACQ_REL) == 0) free_comm(c);
+}
+
 void hg_comm_destroy(hg_comm *c) {
     HG_ENTRY;
     if (!c || c->process != hg_fork_count) return; /* in a forked child it is the parent's */
     comm_stop(c);
     c->provider->close(c->group);
-    free_comm(c);
+    c->group = NULL; /* contexts may have the rest */
+    comm_release(c);
 }
 
 hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t ranks, hg_comm **comms) {
@@ -136,7 +142,8 @@ const char *hg_comm_provider(const hg_comm *c) {
 /* NULL, or of a process that forked. */
 static hg_status check_comm(const hg_comm *c) {
     if (!c) return hg_null_argument("comm");
-    return c->process == hg_fork_count ? HG_OK : comm_lost("the communicator");
+    if (c->process != hg_fork_count) return comm_lost("the communicator");
+    return c->group ? HG_OK : hg_fail(HG_ERROR_INVALID_ARGUMENT, "the communicator is destroyed");
 }
 
 hg_status hg_comm_set_timeout(hg_comm *c, uint64_t timeout_ms) {
@@ -179,8 +186,7 @@ static hg_status check_kind(const hg_comm *c, const hg_comm_call *call) {
     return HG_OK;
 }
 
-/* The parts of an op that are the caller's, or follow from them. */
-static hg_status describe(hg_comm *c, const hg_comm_call *given, comm_op *op) {
+hg_status comm_describe(hg_comm *c, const hg_comm_call *given, comm_op *op) {
     static const hg_sized rules = HG_SIZED(hg_comm_call, output_offset,
                                            "set it to sizeof(hg_comm_call)");
     HG_TRY(check_comm(c));
@@ -197,6 +203,7 @@ static hg_status describe(hg_comm *c, const hg_comm_call *given, comm_op *op) {
     if (!comm_combines(call->kind)) call->operation = HG_COMM_ADD;
     if (comm_is_collective(call->kind) && !comm_has_root(call->kind)) call->peer = 0;
     op->comm = c;
+    op->among = (comm_members){.own = c->rank, .count = c->size};
     op->size = hg_type_size_bytes(call->type);
     if (!hg_mul_u64(call->count, op->size, &op->block)) op->block = UINT64_MAX;
     op->own = (comm_header){.count = call->count,
@@ -229,7 +236,7 @@ hg_status hg_comm_start(hg_comm *c, const hg_comm_call *call, hg_event *const *w
     *event = NULL;
     comm_op *op = hg_calloc(1, sizeof *op);
     if (!op) return hg_fail_memory();
-    hg_status status = describe(c, call, op);
+    hg_status status = comm_describe(c, call, op);
     if (status == HG_OK) status = keep_waits(op, waits, wait_count);
     hg_event *made = status == HG_OK ? hg_event_create(c->backend, false) : NULL;
     if (status == HG_OK && !made) status = hg_fail_memory();
@@ -251,7 +258,7 @@ hg_status hg_comm_start(hg_comm *c, const hg_comm_call *call, hg_event *const *w
 hg_status hg_comm_run(hg_comm *c, const hg_comm_call *call) {
     HG_ENTRY;
     comm_op op;
-    HG_TRY(describe(c, call, &op));
+    HG_TRY(comm_describe(c, call, &op));
     return comm_submit(c, &op);
 }
 
@@ -291,7 +298,7 @@ static hg_status split_by(hg_comm *c, claim own, claim *all, uint32_t *members, 
                          .input = &own,
                          .output = all};
     comm_op op;
-    HG_TRY(describe(c, &call, &op));
+    HG_TRY(comm_describe(c, &call, &op));
     HG_TRY(comm_submit(c, &op));
     if (own.color == HG_COMM_NO_COLOR) return HG_OK;
     qsort(all, c->size, sizeof *all, by_key);

@@ -12,13 +12,16 @@
 
 /* The beginning of the first message of a call. */
 typedef struct comm_header {
-    uint64_t sequence; /* of the rank's collectives, or of messages between two ranks */
+    uint64_t sequence; /* of the rank's collectives of all, or of messages between two ranks; with
+                          COMM_OF_SOME which ranks take part */
     uint64_t count;
     uint32_t rank, peer;
     uint8_t kind, type, operation;
     uint8_t failed; /* the call cannot begin on this rank */
     uint8_t unused[4];
 } comm_header;
+
+#define COMM_OF_SOME (UINT64_C(1) << 63)
 
 enum { COMM_FIRST_BYTES = 256, COMM_SMALL_BYTES = COMM_FIRST_BYTES - sizeof(comm_header) };
 
@@ -66,9 +69,17 @@ typedef struct comm_round {
     bool received;            /* comm_op_received was called */
 } comm_round;
 
+/* Ranks of the communicator that take part in a collective. Root, parts and blocks go by their
+ * places in it. */
+typedef struct comm_members {
+    uint32_t own, count;
+    const uint32_t *ranks; /* NULL: all */
+} comm_members;
+
 typedef struct comm_op {
     struct comm_op *next;
     hg_comm *comm;
+    comm_members among;
     hg_comm_call call;
     comm_header own, other; /* other: of sends and receives, or one that is not the same */
     comm_stage stage;
@@ -76,7 +87,10 @@ typedef struct comm_op {
     comm_array in, out;
     comm_round round;
     comm_transfer few[2]; /* of sends and receives */
-    uint64_t timeout_ms, deadline_ns;
+    struct {
+        uint64_t timeout_ms, deadline_ns;
+        const hg_limit *limit; /* ends it earlier; NULL: nothing does */
+    } time;
     hg_event **waits;
     size_t wait_count;
     hg_event *event; /* NULL: somebody waits for `finished` */
@@ -98,7 +112,8 @@ struct hg_comm {
     comm_group *group;
     hg_backend *backend;
     uint32_t rank, size;
-    uint32_t process; /* hg_fork_count of where it was made */
+    uint32_t process;    /* hg_fork_count of where it was made */
+    uint32_t references; /* atomic: the caller's and those of contexts */
     uint64_t timeout_ms;
     hg_mutex lock; /* of what is up to `waiting` */
     hg_cond changed;
@@ -125,6 +140,11 @@ struct hg_comm {
     hg_status broken; /* what ended it */
     hg_error error;
 };
+
+/* ---- comm.c ---- */
+/* The parts of an op that are the caller's, or follow from them. */
+hg_status comm_describe(hg_comm *c, const hg_comm_call *given, comm_op *op) HG_NODISCARD;
+void comm_release(hg_comm *c);
 
 /* ---- collective.c ---- */
 /* Bytes of the arrays that this rank gives and gets; false: more than 2^63. */

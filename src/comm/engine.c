@@ -49,7 +49,7 @@ static hg_status find_memory(comm_op *op, comm_array *a, void *host, hg_buffer b
 /* Blocks are written where others of the same array are still read. */
 static hg_status part_arrays(comm_op *op) {
     hg_comm_kind kind = op->call.kind;
-    if (op->in.memory != op->out.memory || !op->in.bytes || op->comm->size == 1) return HG_OK;
+    if (op->in.memory != op->out.memory || !op->in.bytes || op->among.count == 1) return HG_OK;
     if (kind != HG_COMM_ALL_TO_ALL && kind != HG_COMM_REDUCE_SCATTER) return HG_OK;
     uint8_t *own = hg_alloc_aligned((size_t)op->in.bytes, 64);
     if (!own) return hg_fail_memory();
@@ -203,7 +203,7 @@ static hg_status out_of_time(const comm_op *op) {
     while (i < op->round.count && op->round.transfers[i].done) i++;
     return hg_fail(HG_ERROR_TIMEOUT, "%s: nothing from rank %u in %llu ms", text,
                    (unsigned)(i < op->round.count ? op->round.transfers[i].peer : op->own.peer),
-                   (unsigned long long)op->timeout_ms);
+                   (unsigned long long)op->time.timeout_ms);
 }
 
 static hg_status cancelled(const comm_op *op) {
@@ -213,7 +213,8 @@ static hg_status cancelled(const comm_op *op) {
 }
 
 static bool is_cancelled(const comm_op *op) {
-    const volatile int *word = hg_event_cancel_word(op->event);
+    const volatile int *word = op->time.limit ? op->time.limit->cancel
+                                              : hg_event_cancel_word(op->event);
     return word && hg_atomic_load(word, HG_RELAXED);
 }
 
@@ -236,7 +237,12 @@ static hg_status results_of_waits(const comm_op *op) {
 
 /* The other ranks learn of it by the first message. */
 static void begin(comm_op *op) {
-    op->deadline_ns = hg_clock_ns() + op->timeout_ms * 1000000;
+    op->time.deadline_ns = hg_clock_ns() + op->time.timeout_ms * 1000000;
+    if (op->time.limit && op->time.limit->deadline_ns &&
+        op->time.limit->deadline_ns < op->time.deadline_ns) {
+        op->time.deadline_ns = op->time.limit->deadline_ns;
+        op->time.timeout_ms = op->time.limit->timeout_ms;
+    }
     op->round.transfers = comm_is_collective(op->call.kind) ? op->comm->memory.transfers : op->few;
     hg_status status = results_of_waits(op);
     if (status == HG_OK) status = find_arrays(op);
@@ -296,7 +302,7 @@ static comm_progress advance(comm_op *op) {
 /* Of calls that stand: whether one has stood too long. */
 static hg_status look_at_time(comm_op *op) {
     if (is_cancelled(op)) return cancelled(op);
-    if (op->stage == COMM_NEW || hg_clock_ns() < op->deadline_ns) return HG_OK;
+    if (op->stage == COMM_NEW || hg_clock_ns() < op->time.deadline_ns) return HG_OK;
     return out_of_time(op);
 }
 
@@ -405,13 +411,14 @@ static void number(hg_comm *c, comm_op *op) {
     switch (op->call.kind) {
     case HG_COMM_SEND: op->own.sequence = ++c->calls.sent[op->call.peer]; break;
     case HG_COMM_RECV: op->own.sequence = ++c->calls.received[op->call.peer]; break;
-    default: op->own.sequence = ++c->calls.collectives; break;
+    default:
+        if (!op->among.ranks) op->own.sequence = ++c->calls.collectives;
     }
 }
 
 static void append(hg_comm *c, comm_op *op) {
     number(c, op);
-    op->timeout_ms = c->timeout_ms;
+    op->time.timeout_ms = c->timeout_ms;
     *(c->calls.first ? &c->calls.last->next : &c->calls.first) = op;
     c->calls.last = op;
     hg_atomic_store(&c->waiting, 1, HG_RELEASE);

@@ -34,8 +34,11 @@ void comm_header_text(const comm_header *h, char *text, size_t size) {
 void comm_call_text(const comm_header *h, char *text, size_t size) {
     char what[96];
     comm_header_text(h, what, sizeof what);
-    snprintf(text, size, "%s (call %llu of rank %u)", what, (unsigned long long)h->sequence,
-             (unsigned)h->rank);
+    if (h->sequence & COMM_OF_SOME)
+        snprintf(text, size, "%s (of some ranks, rank %u)", what, (unsigned)h->rank);
+    else
+        snprintf(text, size, "%s (call %llu of rank %u)", what, (unsigned long long)h->sequence,
+                 (unsigned)h->rank);
 }
 
 hg_status comm_header_mismatch(const comm_header *a, const comm_header *b) {

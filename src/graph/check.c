@@ -77,6 +77,7 @@ void graph_size_call(const hg_graph *g, const graph_call *call, const uint64_t *
     s->call = (plan_call){.op = call->op,
                           .fn = function_of(g, call),
                           .type = call->type,
+                          .ranks = PLAN_ANY_RANKS,
                           .operands = s->operands,
                           .arrays = s->arrays};
     for (uint32_t i = 0; i < row->operand_count; i++) {
@@ -182,8 +183,8 @@ static hg_status check_array(const hg_graph *g, const graph_call *call, const gr
              made = hg_type_size_bytes((hg_type)a->type);
     char text[160];
     for (uint8_t d = 0; d < a->rank; d++) made = plan_times(made, a->extents[d]);
-    bool whole = !a->written || a->read || made == bytes; /* what it does not write would have no
-                                                             value */
+    bool whole = !a->written || a->read || a->open || made == bytes; /* what it does not write would
+                                                                        have no value */
     if (a->before == 0 && a->bytes <= bytes && whole) return HG_OK;
     hg_text shape = {0};
     print_numbers(&shape, v, extents);

@@ -175,8 +175,11 @@
                   TUPLE_OR_NONE("freqs_strides", 2, "no gaps"), TUPLE_OR_NONE("sin_strides", 2, "no gaps"), TUPLE_OR_NONE("input_strides", 3, "no gaps"), \
                   TUPLE_OR_NONE("output_strides", 3, "no gaps")}
 #define SIG_KV_CACHE_UPDATE {INOUT("cache"), INPUT("new_kv"), SIZE("position"), SIZE("batch"), SIZE("heads"), SIZE("head_dim"), SIZE_OR("seq_len", "1")}
-#define SIG_ALL_REDUCE {INOUT("buffer"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), TUPLE("devices", 0)}
-#define SIG_ALL_GATHER {OUTPUT("output"), INPUT("input"), SIZE("n"), TUPLE("devices", 0)}
+#define DEVICES TUPLE_OR_NONE("devices", 0, "all of the communicator")
+#define SIG_ALL_REDUCE {INOUT("buffer"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), DEVICES}
+#define SIG_ALL_GATHER {OUTPUT("output"), INPUT("input"), SIZE("n"), DEVICES}
+#define SIG_REDUCE_SCATTER {OUTPUT("output"), INPUT("input"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), DEVICES}
+#define SIG_BROADCAST {INOUT("buffer"), SIZE("n"), SIZE_OR("root", "0"), DEVICES}
 
 /* Orders of rows. */
 #define ORDERED_ARRAYS OUTPUT_OR_NONE("output", "indices alone"), OUTPUT_OF_OR_NONE(HG_R_NONE, "indices", "no indices"), INPUT("input")

@@ -135,7 +135,7 @@ void build_make_call(const build_job *job, const build_program *p, const plan_st
     s->expansion.tiles = &job->tiles;
     s->expansion.rolled = true; /* written out, softmax is ten times as much text, for which a
                                    compiler takes as long */
-    plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, &s->call,
+    plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, 1, &s->call,
                    &s->problem);
 }
 

@@ -430,9 +430,14 @@ static bool begin_submission(hg_queue *q, hg_submission_work *s, hg_event **even
     return true;
 }
 
-void hg_queue_wait_for_device(const hg_queue *q) {
-    const hg_backend *b = q->backend;
+bool hg_queue_awaits_ranks(const hg_queue *q) {
     const hg_flight *f = q->flights.first;
+    return has_run(f) && hg_run_awaits_ranks(&f->run);
+}
+
+void hg_queue_wait_for_device(hg_queue *q) {
+    const hg_backend *b = q->backend;
+    hg_flight *f = q->flights.first;
     if (f->binding)
         hg_run_wait(&f->run);
     else

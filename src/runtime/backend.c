@@ -30,6 +30,17 @@ static void end_starts(hg_context *c) {
     if (c && c->end_starters && !c->lost) c->end_starters(c);
 }
 
+hg_status hg_context_set_ranks(hg_backend *b, hg_context *context, const hg_ranks *ranks) {
+    HG_TRY(hg_backend_alive(b));
+    hg_context *c = context ? context : b->context;
+    if (c->backend != b)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    if (c->lost) return hg_lost("context");
+    if (c->ranks.release) c->ranks.release(c->ranks.comm);
+    c->ranks = *ranks;
+    return HG_OK;
+}
+
 void hg_context_destroy(hg_context *c) {
     HG_ENTRY;
     if (!c) return;
@@ -44,6 +55,7 @@ void hg_context_destroy(hg_context *c) {
     }
     hg_piece_free(&c->backend->memory, &c->class_memory);
     hg_state_close(c);
+    if (c->ranks.release) c->ranks.release(c->ranks.comm);
     hg_mutex_destroy(&c->class_lock);
     hg_mutex_destroy(&c->start_lock);
     hg_child_remove(&c->backend->children, HG_CHILD_CONTEXT);

@@ -178,9 +178,9 @@ typedef struct hg_probing hg_probing;
 hg_status hg_probing_start(hg_backend *b, bool trusts, hg_probing **probing) HG_NODISCARD;
 /* Goes on as far as it can without waiting. After a failure: hg_probing_end. */
 hg_status hg_probing_poll(hg_probing *probing, bool *done) HG_NODISCARD;
-void hg_probing_wait(const hg_probing *probing); /* until a poll may find more; where the host can
+void hg_probing_wait(hg_probing *probing); /* until a poll may find more; where the host can
                                                     wait */
-void hg_probing_end(hg_probing *probing);        /* at any time. NULL is allowed */
+void hg_probing_end(hg_probing *probing);  /* at any time. NULL is allowed */
 /* All of it. */
 hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) HG_NODISCARD;
 

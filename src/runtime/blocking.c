@@ -94,8 +94,9 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     HG_IGNORE(hg_run_start(&run, binding, stream)); /* a failure is the run's */
     while ((state = hg_run_poll(&run)) == HG_RUN_WAITING) {
         uint64_t start = hg_profile_start(b->profile);
+        const char *what = hg_run_awaits_ranks(&run) ? "ranks" : "device";
         hg_run_wait(&run);
-        if (start) hg_span_wait(b, "device", start);
+        if (start) hg_span_wait(b, what, start);
     }
     hg_run_end(&run);
     if (state == HG_RUN_DONE && repeats(binding)) hg_binding_make_ready(binding);

@@ -1,11 +1,13 @@
 /* What the host side of a front end (src/clients) asks of the runtime beyond the public interface.
- * It includes no other header of the runtime. Must not know: drivers, records of the runtime. */
+ * It includes no other header of the runtime but exchange.h. Must not know: drivers, records of the
+ * runtime. */
 #ifndef HG_RUNTIME_CLIENT_H
 #define HG_RUNTIME_CLIENT_H
 
 #include "base/budget.h"
 #include "library/tiles.h"
 #include "profile/profile.h"
+#include "runtime/exchange.h"
 #include <hologram/backend.h>
 
 /* ---- errors ---- */
@@ -54,6 +56,11 @@ hg_status hg_backend_tiles_read(const hg_backend *b, library_tiles *tiles,
 /* ---- class memory of one context ---- */
 /* Made when first asked for. *image: as the host sees it; NULL where it does not. */
 hg_status hg_context_class_image(hg_context *context, uint8_t **image) HG_NODISCARD;
+
+/* ---- steps between ranks ---- */
+/* The context's from now on; NULL: of the backend's own. */
+hg_status hg_context_set_ranks(hg_backend *b, hg_context *context,
+                               const hg_ranks *ranks) HG_NODISCARD;
 
 /* ---- copies on a context's queue; a handle of a class means the context's ---- */
 hg_status hg_context_write(hg_context *context, uint64_t handle, uint64_t offset, const void *data,

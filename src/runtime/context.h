@@ -5,6 +5,7 @@
 #define HG_RUNTIME_CONTEXT_H
 
 #include "runtime/backend.h"
+#include "runtime/exchange.h"
 
 /* A queue of the driver with what its work shares. One run at a time uses it. */
 typedef struct hg_stream {
@@ -32,6 +33,7 @@ struct hg_context {
     void *state_image; /* where the host sees the state; a copy of its own where it does not see the
                           device's memory */
     bool state_pending; /* a launch may have written the pending part */
+    hg_ranks ranks;     /* its communicator */
     hg_fork_lock forks[2];
     bool lost; /* in a forked child: it was in use, or its backend is lost. Nobody has a ticket in
                   it any more */

@@ -394,6 +394,7 @@ static hg_status move(hg_run *run, bool *waits) {
     run->span.start_ns = 0;
     run->work.look = false;
     if (run->fold == HG_FOLD_FETCHES) return fold_state(run);
+    if (run->exchange.state) return hg_exchange_move(run, waits);
     const plan_inst *inst = &plan->code.data[run->pc];
     if (inst->op == PLAN_END && run->binding->next) {
         HG_TRY(hg_run_look(run));
@@ -487,6 +488,7 @@ static void free_work(hg_run *run) {
 void hg_run_end(hg_run *run) {
     bool failed = run->phase == HG_PHASE_FAILING;
     nothing_is_pending(run, false);
+    hg_exchange_end(run);
     if (!failed) note_uploads(run);
     for (uint64_t i = 0; !failed && i < run->fills.made.count; i++)
         hg_atomic_store(&run->fills.made.data[i]->tables_made, 1, HG_RELEASE);
@@ -500,8 +502,12 @@ void hg_run_end(hg_run *run) {
 /* Somebody may cancel it while it waits for code. */
 enum { LOOK_AGAIN_NS = 5000000 };
 
-void hg_run_wait(const hg_run *run) {
+void hg_run_wait(hg_run *run) {
     const hg_backend *b = run->context->backend;
+    if (hg_run_awaits_ranks(run)) {
+        hg_exchange_wait(run);
+        return;
+    }
     if (hg_run_awaits_event(run)) {
         HG_IGNORE(hg_driver_wait(b->driver, b->device, run->event)); /* the poll sees it */
         return;

@@ -175,7 +175,7 @@ hg_status hg_probing_poll(hg_probing *p, bool *done) {
     return HG_OK;
 }
 
-void hg_probing_wait(const hg_probing *p) {
+void hg_probing_wait(hg_probing *p) {
     if (p->runs) hg_run_wait(&p->run);
 }
 

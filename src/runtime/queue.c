@@ -19,7 +19,10 @@ static hg_progress_state drive(hg_driven *self) {
     case HG_QUEUE_IDLE: return HG_PROGRESS_IDLE;
     case HG_QUEUE_EVENT: return hg_event_drive(event);
     case HG_QUEUE_DEVICE:
-        if (b->driver->device_poll) b->driver->device_poll(b->device);
+        if (hg_queue_awaits_ranks(q))
+            hg_queue_wait_for_device(q);
+        else if (b->driver->device_poll)
+            b->driver->device_poll(b->device);
         break;
     case HG_QUEUE_TURN: break;
     }
@@ -37,8 +40,9 @@ static void name_thread(const hg_queue *q) {
 static void wait_for_device(hg_queue *q) {
     const hg_backend *b = q->backend;
     uint64_t start = hg_profile_start(b->profile);
+    const char *what = hg_queue_awaits_ranks(q) ? "ranks" : "device";
     hg_queue_wait_for_device(q);
-    if (start) hg_span_wait(b, "device", start);
+    if (start) hg_span_wait(b, what, start);
 }
 
 /* Until there is something to do. False: the queue ends. The lock is held. */

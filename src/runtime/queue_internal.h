@@ -99,8 +99,9 @@ typedef enum hg_queue_state {
 } hg_queue_state;
 /* Goes on as far as it can without waiting. By one thread at a time. */
 hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event);
-/* Until what DEVICE stands for may be done. */
-void hg_queue_wait_for_device(const hg_queue *q);
+/* Until what DEVICE stands for may be done: here, where that are other ranks. */
+bool hg_queue_awaits_ranks(const hg_queue *q);
+void hg_queue_wait_for_device(hg_queue *q);
 /* Sleeps until the flight that waits for its ticket may go on, or something changed. */
 void hg_queue_wait_for_turn(hg_queue *q);
 /* A new flight; binding NULL: of a transfer. */

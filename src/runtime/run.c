@@ -22,6 +22,18 @@ static void place_of_race(const hg_program *p, const hg_driver_fault *fault, cha
         snprintf(text, size, " (instructions %u and %u)", (unsigned)first, (unsigned)second);
 }
 
+void hg_report_place(const hg_executable *e, uint32_t inst, uint64_t step) {
+    const hg_program *p = e->program;
+    hg_error *record = hg_error_record();
+    record->step = step;
+    if (inst >= p->inst_count) return;
+    record->instruction = inst;
+    if (!p->lines) return;
+    record->line = p->lines[inst];
+    record->column = p->columns[inst];
+    if (p->lengths) record->length = p->lengths[inst];
+}
+
 hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step) {
     const hg_program *p = e->program;
     char place[80] = "";
@@ -38,13 +50,7 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
         record->offset = fault->offset;
         record->limit = fault->limit;
     }
-    if (fault->inst >= p->inst_count) return status;
-    record->instruction = fault->inst;
-    if (p->lines) {
-        record->line = p->lines[fault->inst];
-        record->column = p->columns[fault->inst];
-        if (p->lengths) record->length = p->lengths[fault->inst];
-    }
+    hg_report_place(e, fault->inst, step);
     return status;
 }
 

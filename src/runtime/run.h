@@ -3,6 +3,7 @@
 #define HG_RUNTIME_RUN_H
 
 #include "runtime/binding.h"
+#include "runtime/exchange.h"
 #include "runtime/memory.h"
 #include <string.h>
 
@@ -38,6 +39,15 @@ typedef enum hg_run_fold {
     HG_FOLD_FETCHES, /* it is on its way to the host, which folds it */
     HG_FOLD_DONE     /* it was folded, and is on its way back */
 } hg_run_fold;
+
+/* How far a step between ranks is (exchange.c). */
+typedef enum hg_exchange_state {
+    HG_EXCHANGE_NONE,
+    HG_EXCHANGE_FETCHES, /* what comes before it, and copies for the host, are under way */
+    HG_EXCHANGE_RUNS,    /* hg_run_wait carries it out */
+    HG_EXCHANGE_STORES,  /* it was */
+    HG_EXCHANGE_ENDS     /* the copy for the device is under way */
+} hg_exchange_state;
 
 /* How far a launch is that was added. */
 typedef enum hg_item_state {
@@ -98,7 +108,15 @@ typedef struct hg_run {
     struct {
         HG_VEC(struct hg_bound_expansion *) made; /* their tables */
         bool tables, characters;                  /* those of the backend */
-    } fills;              /* what stays on the device as it is, once the run is over */
+    } fills; /* what stays on the device as it is, once the run is over */
+    struct {
+        hg_exchange_state state;
+        hg_exchange what;
+        const plan_step *step;
+        uint8_t *memory;  /* of copies; NULL: the host sees the arrays */
+        hg_range to;      /* the array that is written */
+        hg_status status; /* its error is the run's */
+    } exchange;           /* a step between ranks */
     hg_profile_span span; /* recorded when the event is done */
     struct {
         const plan_step *plan; /* its fault has no place of its own */
@@ -115,6 +133,8 @@ typedef struct hg_run {
 
 /* The fault as the error of this thread. step: the steps that were done before it. */
 hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step);
+/* The place of an instruction, in this thread's error. */
+void hg_report_place(const hg_executable *e, uint32_t inst, uint64_t step);
 
 /* ---- a run from start to end (execute.c) ---- */
 /* Nothing yet. */
@@ -130,7 +150,11 @@ hg_run_state hg_run_poll(hg_run *run);
 /* WAITING, and nothing but the outcome is open: all its commands are submitted. */
 bool hg_run_is_issued(const hg_run *run);
 /* Until a poll may find more, where the host can wait. */
-void hg_run_wait(const hg_run *run);
+void hg_run_wait(hg_run *run);
+/* What it waits for are other ranks: nothing goes on before somebody calls hg_run_wait. */
+static inline bool hg_run_awaits_ranks(const hg_run *run) {
+    return run->exchange.state == HG_EXCHANGE_RUNS;
+}
 /* Frees what it has; nothing of it may be under way. */
 void hg_run_end(hg_run *run);
 /* The same of a run that may not be over: what is under way is waited for, or dropped where nobody
@@ -187,6 +211,12 @@ static inline bool hg_run_has_work(const hg_run *run) {
 static inline bool hg_run_awaits_event(const hg_run *run) {
     return run->pending >= HG_PENDING_EVENT;
 }
+
+/* ---- steps between ranks (exchange.c) ---- */
+/* One move of it; *waits: for hg_exchange_wait, which hg_run_wait calls. */
+hg_status hg_exchange_move(hg_run *run, bool *waits) HG_NODISCARD;
+void hg_exchange_wait(hg_run *run);
+void hg_exchange_end(hg_run *run); /* frees what it has */
 
 /* ---- memory ---- */
 /* Before the run looks up a handle that its binding does not hold: until its end the backend keeps

@@ -65,6 +65,7 @@ typedef struct hg_bound_step {
     hg_step_state state;
     hg_bound_arguments args;
     plan_call call;
+    uint32_t ranks;               /* that the call was made for; 0: one */
     plan_problem problem;         /* of the call */
     bool by_driver;               /* the driver does it, without an expansion */
     uint64_t scratch;             /* bytes that the driver or the expansion needs */
@@ -86,6 +87,11 @@ void hg_steps_unbind(hg_binding *binding);
 bool hg_steps_only(const hg_binding *binding);
 /* The call of the arguments as they are now. A problem is left in s->problem. */
 hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
+
+/* exchange.c: ranks of the context, of a step between them; of others 1. */
+uint32_t hg_step_ranks(const hg_context *context, const hg_bound_step *s);
+/* A step between more than one rank, which is placed. */
+hg_status hg_exchange_begin(hg_run *run, hg_bound_step *s) HG_NODISCARD;
 
 /* The command of a step that the driver does, which is placed. */
 hg_driver_command hg_step_by_driver(hg_binding *binding, const hg_bound_step *s);

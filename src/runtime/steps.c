@@ -160,7 +160,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->by_driver = false;
     s->scratch = 0;
     plan_call_make(binding->executable->plan, s->step, s->args.words, s->args.constants,
-                   s->args.operands, s->args.arrays, &s->call, &s->problem);
+                   s->args.operands, s->args.arrays, s->ranks, &s->call, &s->problem);
     if (s->problem.found) return HG_OK;
     hg_step_find_constants(binding, s);
     s->bytes = s->collective->cost(&s->call).bytes;
@@ -265,6 +265,11 @@ static hg_status run_by_driver(hg_run *run, hg_bound_step *s) {
 }
 
 static hg_status run_collective(hg_run *run, hg_bound_step *s) {
+    uint32_t ranks = hg_step_ranks(run->context, s);
+    if (HG_UNLIKELY(ranks != s->ranks)) {
+        s->ranks = ranks;
+        s->state = HG_STEP_UNKNOWN;
+    }
     HG_TRY(hg_step_call(run->binding, s));
     if (s->problem.found) return hg_step_refuse(run, s);
     if (s->state != HG_STEP_PLACED || !s->place.stays) HG_TRY(place(run, s));
@@ -274,6 +279,7 @@ static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     run->last_step.number = run->step;
     for (uint32_t i = 0; i < s->place.aside_count; i++)
         HG_TRY(hg_run_add(run, &s->place.asides[i]));
+    if (ranks > 1) return hg_exchange_begin(run, s);
     HG_TRY(s->by_driver ? run_by_driver(run, s) : hg_expansion_run(run, &s->expansion));
     return hg_env_after_step(run, s->step);
 }
@@ -320,7 +326,8 @@ bool hg_steps_only(const hg_binding *binding) {
         return false;
     if (binding->memory.own_pools.count || binding->memory.own_buffers.count) return false;
     for (uint64_t i = 0; i < plan->steps.count; i++)
-        if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV)
+        if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV ||
+            (binding->steps.bound[i].collective && binding->steps.bound[i].collective->exchange))
             return false;
     return may_go_unwatched(binding);
 }
@@ -341,6 +348,7 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
     s->expansion.kernels = &binding->executable->backend->expansions.first;
     s->collective = plan_collective_of((hg_op)step->op);
     if (!s->collective) return HG_OK;
+    s->ranks = 1;
     s->args.fixed = is_fixed(plan, step);
     s->args.word_count = plan_step_words(plan, step);
     s->args.words = hg_arena_alloc(

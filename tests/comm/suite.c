@@ -370,6 +370,306 @@ static void try_split(suite *s) {
     hg_comm_destroy(half);
 }
 
+/* ---- instructions ---- */
+
+/* Which ranks an instruction names, in which order. */
+typedef enum named { NOBODY, EVERYBODY, BACKWARDS, ALL_BUT_ONE, LAST_ALONE, NAMED } named;
+
+typedef struct step_case {
+    hg_comm_kind kind;
+    hg_comm_operation operation;
+    hg_type type;
+    uint64_t n;
+    named who;
+    uint32_t members[64], count; /* ranks that take part, in the order of the list */
+    uint32_t own;                /* this rank's place; count: it takes no part */
+} step_case;
+
+static void name_ranks(const suite *s, step_case *c, char *list, size_t size) {
+    uint32_t first = c->who == LAST_ALONE ? s->size - 1 : 0;
+    c->count = 0;
+    for (uint32_t i = first; i < s->size; i++)
+        if (c->who != ALL_BUT_ONE || s->size < 3 || i != 1)
+            c->members[c->count++] = c->who == BACKWARDS ? s->size - 1 - i : i;
+    c->own = 0;
+    while (c->own < c->count && c->members[c->own] != s->rank) c->own++;
+    size_t used = (size_t)snprintf(list, size, c->who == NOBODY ? "" : ", devices=(");
+    for (uint32_t i = 0; i < c->count && c->who != NOBODY; i++)
+        used += (size_t)snprintf(list + used, size - used, "%u%s", c->members[i],
+                                 i + 1 < c->count ? ", " : ")");
+}
+
+/* The program of a case, its lanes' part before and behind it: everything that it reads was
+ * doubled, and what it wrote is moved on. */
+static hg_program *program_of(const step_case *c, const char *list) {
+    static const char *const folds[] = {"sum", "min", "max", "product"};
+    const char *t = hg_type_name(c->type);
+    char text[1200], body[600], fold[32];
+    snprintf(fold, sizeof fold, ", operation=%s", folds[c->operation]);
+    bool in_place = c->kind == HG_COMM_ALL_REDUCE || c->kind == HG_COMM_BROADCAST;
+    snprintf(body, sizeof body, "%s.%s %s, n=n%s%s%s",
+             c->kind == HG_COMM_ALL_REDUCE       ? "all_reduce"
+             : c->kind == HG_COMM_ALL_GATHER     ? "all_gather"
+             : c->kind == HG_COMM_REDUCE_SCATTER ? "reduce_scatter"
+                                                 : "broadcast",
+             t, in_place ? "buffer=x" : "output=y, input=x",
+             c->kind == HG_COMM_ALL_REDUCE || c->kind == HG_COMM_REDUCE_SCATTER ? fold : "",
+             c->kind == HG_COMM_BROADCAST ? ", root=root" : "", list);
+    snprintf(text, sizeof text,
+             ".atlas 1\n.program p\n.param w buffer %s in\n.param x buffer %s inout\n"
+             ".param y buffer %s inout\n.param z buffer %s inout\n.param n u64\n.param m u64\n"
+             ".param root u32\n.lanes m\n.reg a %s\n"
+             "ldg a, [w[global]]\nstg [x[global]], a\nbar.grid\n%s\nbar.grid\n"
+             "ldg a, [%s[global]]\nstg [z[global]], a\n",
+             t, t, t, t, t, body, in_place ? "x" : "y");
+    hg_program *program = NULL;
+    if (hg_program_assemble(text, strlen(text), NULL, &program) != HG_OK)
+        fprintf(stderr, "%s\n%s\n", text, hg_last_error_text());
+    return program;
+}
+
+/* given[i]: what member i has. What this one must have afterwards. */
+static bool step_result(suite *s, const step_case *c, uint32_t root, uint8_t *const *given,
+                        uint8_t *out) {
+    suite part = *s;
+    uint64_t block = c->n * hg_type_size_bytes(c->type);
+    uint64_t from = c->kind == HG_COMM_REDUCE_SCATTER ? c->own * block : 0;
+    part.size = c->count;
+    if (c->own == c->count || !c->n) return true;
+    if (c->kind == HG_COMM_BROADCAST) memcpy(out, given[root], (size_t)block);
+    for (uint32_t i = 0; i < c->count && c->kind == HG_COMM_ALL_GATHER; i++)
+        memcpy(out + i * block, given[i], (size_t)block);
+    if (c->kind == HG_COMM_BROADCAST || c->kind == HG_COMM_ALL_GATHER) return true;
+    uint8_t *all = malloc((size_t)(c->count * block));
+    for (uint32_t i = 0; all && i < c->count; i++)
+        memcpy(all + i * block, given[i] + from, (size_t)block);
+    bool ok = all && combine(&part, c->operation, c->type, all, c->n, out);
+    free(all);
+    return ok;
+}
+
+typedef struct step_run {
+    hg_buffer w, x, y, z;
+    hg_params *params;
+    hg_executable *executable;
+    hg_binding *binding;
+} step_run;
+
+static bool bind_step(suite *s, const step_case *c, hg_program *program, uint32_t root,
+                      const uint8_t *input, uint64_t bytes, step_run *r) {
+    hg_backend *b = s->backend;
+    uint64_t m = bytes / hg_type_size_bytes(c->type);
+    uint8_t *mark = malloc((size_t)bytes);
+    memset(mark, 0x5A, (size_t)bytes);
+    r->params = hg_params_create();
+    bool ok = hg_backend_allocate_buffer(b, bytes, &r->w) == HG_OK &&
+              hg_backend_allocate_buffer(b, bytes, &r->x) == HG_OK &&
+              hg_backend_allocate_buffer(b, bytes, &r->y) == HG_OK &&
+              hg_backend_allocate_buffer(b, bytes, &r->z) == HG_OK &&
+              hg_backend_copy_to_buffer(b, r->w, input, bytes) == HG_OK &&
+              hg_backend_copy_to_buffer(b, r->y, mark, bytes) == HG_OK &&
+              hg_params_set_buffer(r->params, "w", r->w) == HG_OK &&
+              hg_params_set_buffer(r->params, "x", r->x) == HG_OK &&
+              hg_params_set_buffer(r->params, "y", r->y) == HG_OK &&
+              hg_params_set_buffer(r->params, "z", r->z) == HG_OK &&
+              hg_params_set_scalar(r->params, "n", HG_TYPE_U64, &c->n) == HG_OK &&
+              hg_params_set_scalar(r->params, "m", HG_TYPE_U64, &m) == HG_OK &&
+              hg_params_set_scalar(r->params, "root", HG_TYPE_U32, &root) == HG_OK;
+    hg_launch launch = hg_launch_linear(m);
+    ok = ok && hg_executable_create(b, program, &r->executable) == HG_OK &&
+         hg_binding_create(r->executable, &launch, r->params, &r->binding) == HG_OK;
+    free(mark);
+    return ok;
+}
+
+static void end_step(suite *s, step_run *r) {
+    hg_binding_destroy(r->binding);
+    hg_executable_destroy(r->executable);
+    hg_params_destroy(r->params);
+    hg_buffer all[] = {r->w, r->x, r->y, r->z};
+    for (int i = 0; i < 4; i++)
+        if (all[i].handle) EXPECT_OK(s, hg_backend_free_buffer(s->backend, all[i]));
+}
+
+/* Launched in the context, and started there: the same. */
+static void try_step(suite *s, hg_context *context, step_case c) {
+    char list[400];
+    name_ranks(s, &c, list, sizeof list);
+    bool in_place = c.kind == HG_COMM_ALL_REDUCE || c.kind == HG_COMM_BROADCAST;
+    uint32_t root = c.count / 2;
+    uint64_t bytes = (c.n * s->size + 3) * hg_type_size_bytes(c.type);
+    uint8_t *given[64], *expected = malloc((size_t)bytes), *got = malloc((size_t)bytes);
+    for (uint32_t i = 0; i < c.count; i++) {
+        given[i] = malloc((size_t)bytes);
+        fill(given[i], c.type, bytes / hg_type_size_bytes(c.type), c.members[i], c.n + c.type);
+    }
+    uint8_t *own = malloc((size_t)bytes);
+    fill(own, c.type, bytes / hg_type_size_bytes(c.type), s->rank, c.n + c.type);
+    if (in_place)
+        memcpy(expected, own, (size_t)bytes);
+    else
+        memset(expected, 0x5A, (size_t)bytes);
+    EXPECT(s, step_result(s, &c, root, given, expected), "the oracle: %s", hg_last_error_text());
+    hg_program *program = program_of(&c, list);
+    step_run r = {0};
+    EXPECT(s, program && bind_step(s, &c, program, c.members[root], own, bytes, &r), "%s",
+           hg_last_error_text());
+    for (int turn = 0; turn < 2 && r.binding; turn++) {
+        hg_event *event = NULL;
+        hg_status status = turn ? hg_binding_start(r.binding, context, &event)
+                                : hg_binding_launch_in(r.binding, context);
+        if (event) status = hg_event_wait(event);
+        EXPECT(s, status == HG_OK, "%s", hg_last_error_text());
+        hg_event_destroy(event);
+        EXPECT_OK(s, hg_backend_copy_from_buffer(s->backend, r.z, got, bytes));
+        EXPECT(s, memcmp(got, expected, (size_t)bytes) == 0, "%s.%s of %llu elements%s",
+               c.kind == HG_COMM_BROADCAST ? "broadcast" : kind_names[c.kind], hg_type_name(c.type),
+               (unsigned long long)c.n, list);
+    }
+    end_step(s, &r);
+    hg_program_release(program);
+    for (uint32_t i = 0; i < c.count; i++) free(given[i]);
+    free(own);
+    free(expected);
+    free(got);
+}
+
+/* One line of a program that does not go on: every rank has the words. last: of the last rank. */
+static void try_refused(suite *s, hg_context *context, const char *usual, const char *last,
+                        const char *words) {
+    char text[500];
+    hg_program *program = NULL;
+    snprintf(text, sizeof text,
+             ".atlas 1\n.program p\n.param x buffer f32 inout [n]\n.param n u64\n%s\n",
+             s->rank + 1 == s->size ? last : usual);
+    EXPECT_OK(s, hg_program_assemble(text, strlen(text), NULL, &program));
+    step_case c = {.type = HG_TYPE_F32, .n = 8};
+    step_run r = {0};
+    hg_launch launch = HG_LAUNCH_PROGRAM;
+    r.params = hg_params_create();
+    EXPECT(s,
+           program && hg_backend_allocate_buffer(s->backend, 64, &r.x) == HG_OK &&
+               hg_params_set_buffer(r.params, "x", r.x) == HG_OK &&
+               hg_params_set_scalar(r.params, "n", HG_TYPE_U64, &c.n) == HG_OK &&
+               hg_executable_create(s->backend, program, &r.executable) == HG_OK &&
+               hg_binding_create(r.executable, &launch, r.params, &r.binding) == HG_OK,
+           "%s", hg_last_error_text());
+    hg_status status = r.binding ? hg_binding_launch_in(r.binding, context) : HG_OK;
+    EXPECT(s, status != HG_OK && strstr(hg_last_error_text(), words), "%s: '%s', wanted '%s'",
+           usual, status == HG_OK ? "" : hg_last_error_text(), words);
+    EXPECT(s, status == HG_OK || hg_last_error()->instruction == 0, "no place");
+    end_step(s, &r);
+    hg_program_release(program);
+}
+
+/* A graph whose calls are done where its constants are known, but for those between ranks. */
+static void try_graph(suite *s, hg_context *context) {
+    static const char inputs[] = ".graph 1\n.extent n\n.extent m\n.input x f32 [n]\n",
+                      calls[] = "d = all_reduce buffer=c, operation=sum\n"
+                                "a = parallel_map abs, in=x\n"
+                                "b = all_reduce buffer=a, operation=max\n"
+                                "g f32 [m] = all_gather input=b\n"
+                                "e = parallel_map_binary mul, a=d, b=d\n"
+                                ".output e\n.output b\n.output g\n";
+    static const float constant[] = {1, 2, 3, 4};
+    const hg_dim four = hg_dim_of(4);
+    hg_value c;
+    enum { N = 7 };
+    uint64_t n = N, m = N * s->size;
+    float x[N], e[4], b[N], gathered[N * 8], most = 0;
+    hg_graph *graph = NULL;
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_queue *queue = NULL;
+    hg_event *event = NULL;
+    hg_buffer buffers[4] = {{0}};
+    static const char *const names[] = {"x", "e", "b", "g"};
+    const uint64_t bytes[] = {sizeof x, sizeof e, sizeof b, m * sizeof(float)};
+    hg_params *params = hg_params_create();
+    for (int i = 0; i < N; i++) x[i] = -(float)(i + 10 * (int)s->rank + 1);
+    most = 10 * (float)s->size - 9;
+    EXPECT_OK(s, hg_graph_read_text(inputs, sizeof inputs - 1, NULL, NULL, &graph));
+    EXPECT_OK(s, hg_graph_constant(graph, "c", HG_TYPE_F32, &four, 1, constant, &c));
+    EXPECT_OK(s, hg_graph_add_text(graph, calls, sizeof calls - 1, NULL, NULL));
+    for (int i = 0; i < 4; i++) {
+        EXPECT_OK(s, hg_backend_allocate_buffer(s->backend, bytes[i], &buffers[i]));
+        EXPECT_OK(s, hg_params_set_buffer(params, names[i], buffers[i]));
+    }
+    EXPECT_OK(s, hg_backend_copy_to_buffer(s->backend, buffers[0], x, sizeof x));
+    EXPECT_OK(s, hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
+    EXPECT_OK(s, hg_params_set_scalar(params, "m", HG_TYPE_U64, &m));
+    EXPECT_OK(s, hg_graph_compile(s->backend, graph, NULL, &executable));
+    if (executable) EXPECT_OK(s, hg_graph_bind(executable, params, &binding));
+    EXPECT_OK(s, hg_queue_create(s->backend, context, &queue));
+    if (binding) EXPECT_OK(s, hg_graph_binding_submit(binding, queue, NULL, 0, &event));
+    if (event) EXPECT_OK(s, hg_event_wait(event));
+    EXPECT_OK(s, hg_backend_copy_from_buffer(s->backend, buffers[1], e, sizeof e));
+    EXPECT_OK(s, hg_backend_copy_from_buffer(s->backend, buffers[2], b, sizeof b));
+    EXPECT_OK(s, hg_backend_copy_from_buffer(s->backend, buffers[3], gathered, bytes[3]));
+    bool right = true;
+    for (uint64_t i = 0; i < m; i++) right = right && gathered[i] == most + (float)(i % N);
+    for (int i = 0; i < N; i++) right = right && b[i] == most + (float)i;
+    for (int i = 0; i < 4; i++)
+        right = right && e[i] == (float)((i + 1) * (i + 1)) * (float)(s->size * s->size);
+    EXPECT(s, right, "a graph: e %g, b %g, g %g", (double)e[1], (double)b[0],
+           (double)gathered[m - 1]);
+    hg_event_destroy(event);
+    hg_queue_destroy(queue);
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    hg_graph_release(graph);
+    hg_params_destroy(params);
+    for (int i = 0; i < 4; i++) EXPECT_OK(s, hg_backend_free_buffer(s->backend, buffers[i]));
+}
+
+/* Of all cases every so many one. */
+static void try_steps(suite *s, uint32_t every) {
+    static const hg_comm_kind steps[] = {HG_COMM_ALL_REDUCE, HG_COMM_ALL_GATHER,
+                                         HG_COMM_REDUCE_SCATTER, HG_COMM_BROADCAST};
+    static const uint64_t counts[] = {0, 1, 5, 4099};
+    hg_context *context = NULL;
+    uint32_t turn = 0;
+    EXPECT_OK(s, hg_context_create(s->backend, &context));
+    EXPECT_OK(s, hg_context_set_comm(s->backend, context, s->comm));
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
+        for (int type = 0; type < HG_TYPE_COUNT; type++)
+            for (int who = NOBODY; who < NAMED; who++, turn++) {
+                if (turn % every || (every > 1 && hg_type_size_bytes((hg_type)type) > 64)) continue;
+                uint64_t n = counts[turn / 5 % 4];
+                if (n > 5 && hg_type_size_bytes((hg_type)type) > 8) n = 9;
+                try_step(s, context,
+                         (step_case){.kind = steps[k],
+                                     .operation = (hg_comm_operation)(turn / 3 % 4),
+                                     .type = (hg_type)type,
+                                     .n = n,
+                                     .who = (named)who});
+            }
+    if (s->size <= 8) try_graph(s, context);
+    char missing[80], text[120];
+    snprintf(missing, sizeof missing, "Backend not available: %u", s->size);
+    snprintf(text, sizeof text, "all_reduce.f32 buffer=x, n=n, operation=sum, devices=(0, %u)",
+             s->size);
+    try_refused(s, context, text, text, missing);
+    snprintf(text, sizeof text, "broadcast.f32 buffer=x, n=n, root=%u", s->size);
+    try_refused(s, context, text, text, missing);
+    text[0] = 0;
+    snprintf(text, sizeof text, "all_reduce.f32 buffer=x, n=n, operation=sum, devices=(0, 0)");
+    try_refused(s, context, text, text, "Backend not available: 0, a second time");
+    if (s->size > 1) { /* two instructions that do not go together */
+        try_refused(s, context, "all_reduce.f32 buffer=x, n=n, operation=sum",
+                    "all_reduce.f32 buffer=x, n=n, operation=max",
+                    "ranks call different things: all_reduce.f32 add of 8 elements");
+        try_refused(s, context, "all_reduce.f32 buffer=x, n=n, operation=sum",
+                    "broadcast.f32 buffer=x, n=n", "and broadcast.f32 of 8 elements from rank 0");
+    }
+    try_step(s, context, (step_case){.kind = HG_COMM_ALL_REDUCE, .type = HG_TYPE_F32, .n = 3});
+    EXPECT_OK(s, hg_context_set_comm(s->backend, context, NULL));
+    snprintf(text, sizeof text, "all_reduce.f32 buffer=x, n=n, operation=sum, devices=(1)");
+    try_refused(s, context, text, text, "Backend not available: 1");
+    EXPECT_OK(s, hg_context_set_comm(s->backend, context, s->comm)); /* and it stays there */
+    hg_context_destroy(context);
+}
+
 void comm_suite(hg_backend *backend, hg_comm *comm, bool all, suite_counts *counts) {
     suite s = {backend, comm, hg_comm_rank(comm), hg_comm_size(comm), counts};
     EXPECT_OK(&s, hg_comm_set_timeout(comm, 60000));
@@ -379,4 +679,11 @@ void comm_suite(hg_backend *backend, hg_comm *comm, bool all, suite_counts *coun
     try_mismatches(&s);
     try_events(&s);
     try_split(&s);
+    try_steps(&s, all ? 1 : 5);
+}
+
+void comm_suite_steps(hg_backend *backend, hg_comm *comm, bool all, suite_counts *counts) {
+    suite s = {backend, comm, hg_comm_rank(comm), hg_comm_size(comm), counts};
+    EXPECT_OK(&s, hg_comm_set_timeout(comm, 60000));
+    try_steps(&s, all ? 3 : 37);
 }

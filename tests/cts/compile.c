@@ -98,10 +98,13 @@ static void compile_copies(cts *s, hg_op op, hg_type type) {
     static const struct {
         hg_op op;
         const char *instruction;
-    } COPIES[] = {{HG_OP_KV_CACHE_UPDATE, "kv_cache_update.%s cache=r1, new_kv=r2, position=4, "
-                                          "batch=2, heads=3, head_dim=5, seq_len=3"},
-                  {HG_OP_ALL_GATHER, "all_gather.%s output=r1, input=r2, n=37, devices=(0)"},
-                  {HG_OP_ALL_REDUCE, "all_reduce.%s buffer=r1, n=37, operation=sum, devices=()"}};
+    } COPIES[] = {
+        {HG_OP_KV_CACHE_UPDATE, "kv_cache_update.%s cache=r1, new_kv=r2, position=4, "
+                                "batch=2, heads=3, head_dim=5, seq_len=3"},
+        {HG_OP_ALL_GATHER, "all_gather.%s output=r1, input=r2, n=37, devices=(0)"},
+        {HG_OP_REDUCE_SCATTER, "reduce_scatter.%s output=r1, input=r2, n=37, operation=sum"},
+        {HG_OP_BROADCAST, "broadcast.%s buffer=r1, n=37, root=0"},
+        {HG_OP_ALL_REDUCE, "all_reduce.%s buffer=r1, n=37, operation=sum, devices=()"}};
     const char *t = hg_type_name(type);
     for (size_t i = 0; i < HG_COUNT_OF(COPIES); i++) {
         char instruction[160], text[400];

@@ -79,7 +79,7 @@ void cts_maps(cts *s);       /* maps.c: operations on whole arrays */
 void cts_conv2d(cts *s);     /* conv2d.c */
 void cts_matrices(cts *s);   /* matrices.c: gemm, batched_gemm, mixed_precision_gemm, attention */
 void cts_norms(cts *s); /* norms.c: softmax, norms, rope, layer_scale, kv_cache_update, all_reduce,
-                           all_gather */
+                           all_gather, reduce_scatter, broadcast */
 void cts_transforms(cts *s); /* transforms.c: fft */
 void cts_orders(cts *s);     /* orders.c: sort, top_k */
 void cts_products(cts *s);   /* products.c: sparse_gemm, tensor_contract, quantized_gemm */

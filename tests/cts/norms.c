@@ -320,16 +320,28 @@ static void copies(cts *s, hg_type type, unsigned position, unsigned places) {
     snprintf(text, sizeof text, "all_gather.%s output=y, input=x, n=37, devices=(0)",
              hg_type_name(type));
     work_finish(&w, text);
-    if (work_begin(&w, s, type, type, 37, "y"))
-        for (uint64_t i = 0; i < 37; i++) {
-            double value = (double)i - 18;
-            oracle_convert(type, HG_TYPE_F64, (const uint8_t *)&value,
-                           w.c.arrays[0].bytes + i * size);
-            w.expected[i] = value;
-        }
-    snprintf(text, sizeof text, "all_reduce.%s buffer=y, n=37, operation=sum, devices=()",
+    if (work_begin(&w, s, type, type, 37, "yx")) {
+        double *x = work_input(&w, "x", 37, false);
+        for (uint64_t i = 0; x && i < 37; i++) w.expected[i] = x[i];
+        free(x);
+    }
+    snprintf(text, sizeof text, "reduce_scatter.%s output=y, input=x, n=37, operation=max",
              hg_type_name(type));
     work_finish(&w, text);
+    static const char *const in_place[] = {
+        "all_reduce.%s buffer=y, n=37, operation=sum, devices=()",
+        "broadcast.%s buffer=y, n=37, root=0"};
+    for (int k = 0; k < 2; k++) {
+        if (work_begin(&w, s, type, type, 37, "y"))
+            for (uint64_t i = 0; i < 37; i++) {
+                double value = (double)i - 18;
+                oracle_convert(type, HG_TYPE_F64, (const uint8_t *)&value,
+                               w.c.arrays[0].bytes + i * size);
+                w.expected[i] = value;
+            }
+        snprintf(text, sizeof text, k ? in_place[1] : in_place[0], hg_type_name(type));
+        work_finish(&w, text);
+    }
 }
 
 /* `inner` rows side by side, `rows` times. */

@@ -590,7 +590,7 @@ class KvCacheUpdate(Operation):
 class AllReduce(Operation):
     """One device: nothing changes."""
 
-    required, inout, arrays_of = ("buffer", "n", "operation", "devices"), ("buffer",), ("buffer",)
+    required, inout, arrays_of, optional = ("buffer", "n", "operation"), ("buffer",), ("buffer",), {"devices": ()}
 
     def arrays(self, p, o):
         self.x = p.numbers((few(p, o["n"]),))
@@ -600,8 +600,12 @@ class AllReduce(Operation):
         return {"buffer": (self.x, np.zeros(self.x.shape))}
 
 
+class Broadcast(AllReduce):
+    required, optional = ("buffer", "n"), {"devices": (), "root": 0}
+
+
 class AllGather(Operation):
-    required, out, arrays_of = ("output", "input", "n", "devices"), ("output",), ("output", "input")
+    required, out, arrays_of, optional = ("output", "input", "n"), ("output",), ("output", "input"), {"devices": ()}
 
     def arrays(self, p, o):
         self.x = p.numbers((few(p, o["n"]),))
@@ -611,6 +615,10 @@ class AllGather(Operation):
         return {"output": (self.x, np.zeros(self.x.shape))}
 
 
+class ReduceScatter(AllGather):
+    required = ("output", "input", "n", "operation")
+
+
 OPERATIONS = {"conv2d": Conv2d, "conv": Conv, "conv_transpose": Conv, "max_pool": Pool, "avg_pool": Pool, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "log_softmax": LogSoftmax, "rms_norm": RmsNorm, "attention": Attention,
               "flash_attention": FlashAttention, "rope": Rope, "layer_scale": LayerScale, "kv_cache_update": KvCacheUpdate, "all_reduce": AllReduce,
-              "all_gather": AllGather}
+              "all_gather": AllGather, "reduce_scatter": ReduceScatter, "broadcast": Broadcast}

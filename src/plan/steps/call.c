@@ -59,13 +59,14 @@ static void add_operands(const hg_plan *plan, const plan_step *step, const uint6
 }
 
 void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *words,
-                    uint64_t *constants, plan_operand *operands, plan_array *arrays,
+                    uint64_t *constants, plan_operand *operands, plan_array *arrays, uint32_t ranks,
                     plan_call *call, plan_problem *problem) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
     *call = (plan_call){.op = step->op,
                         .fn = function_of(step),
                         .type = step->atlas_type,
                         .relaxed = plan->relaxed,
+                        .ranks = ranks,
                         .operands = operands,
                         .arrays = arrays};
     add_operands(plan, step, words, constants, operands, call);

@@ -36,12 +36,14 @@ typedef struct plan_array {
 
 /* One execution of a step. */
 typedef struct plan_call {
-    uint16_t op;  /* hg_op */
-    uint16_t fn;  /* hg_op or KIR_FN_*: of the name among the operands, or that a reduction folds
-                     with; HG_OP_NONE */
-    uint8_t type; /* hg_type */
-    bool relaxed; /* the program leaves the precision of f32 and f64 to the device (.flag relaxed)
-                   */
+    uint16_t op;    /* hg_op */
+    uint16_t fn;    /* hg_op or KIR_FN_*: of the name among the operands, or that a reduction folds
+                       with; HG_OP_NONE */
+    uint8_t type;   /* hg_type */
+    bool relaxed;   /* the program leaves the precision of f32 and f64 to the device (.flag relaxed)
+                     */
+    uint32_t ranks; /* of the communicator that it runs with; 0: 1 */
+#define PLAN_ANY_RANKS UINT32_MAX /* they are not known yet: what all ranks make is open */
     const plan_operand *operands; /* by number in the row, from 0 */
     plan_array *arrays;           /* those that are given, and the result, in the row's order */
     uint32_t array_count;

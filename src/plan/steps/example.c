@@ -27,7 +27,7 @@ static hg_status expand_with(const hg_plan *plan, const plan_step *step, uint64_
     if (!words) return hg_fail_memory();
     for (uint32_t i = 0; i < step->info->count; i++)
         fill(plan, step, &step->info->operands[i], number, &at);
-    plan_call_make(plan, step, words, constants, operands, arrays, &call, problem);
+    plan_call_make(plan, step, words, constants, operands, arrays, 1, &call, problem);
     if (!problem->found) plan_collective_of((hg_op)step->op)->expand(&call, x);
     hg_free(words);
     return x->failed ? hg_fail_memory() : HG_OK;

@@ -154,6 +154,16 @@ typedef struct plan_cost {
     uint64_t operations; /* of elements */
 } plan_cost;
 
+/* What of a communicator does it, where there is more than one rank: its expansion is that of one.
+ */
+typedef enum plan_exchange {
+    PLAN_NO_EXCHANGE,
+    PLAN_ALL_REDUCE,
+    PLAN_ALL_GATHER,
+    PLAN_REDUCE_SCATTER,
+    PLAN_BROADCAST
+} plan_exchange;
+
 struct plan_collective {
     /* Shapes that do not fit: plan_refuse. NULL: all do. Asked first. */
     void (*check)(const plan_call *call, plan_problem *problem);
@@ -173,6 +183,7 @@ struct plan_collective {
      * anyway, so that who copies an element can make it and store it: maps that make the array are
      * done there. NULL: never. */
     bool (*packs)(const plan_call *call, const plan_expansion *x, uint32_t array);
+    plan_exchange exchange; /* its first array is written, its last one read */
 };
 
 /* Whether array number `written` of a call may be the same bytes as one that is read. */

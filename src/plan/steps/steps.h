@@ -16,7 +16,7 @@ uint32_t plan_step_words(const hg_plan *plan, const plan_step *step);
 /* The call of a step. words: the arguments' values in order. constants: room for the row's
  * operand_count words; operands, arrays: the same. A problem is left in *problem. */
 void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *words,
-                    uint64_t *constants, plan_operand *operands, plan_array *arrays,
+                    uint64_t *constants, plan_operand *operands, plan_array *arrays, uint32_t ranks,
                     plan_call *call, plan_problem *problem);
 
 /* ---- expansions ---- */

@@ -49,6 +49,47 @@ static void with_ranks(hg_backend *b, uint32_t ranks, bool all, void (*run)(rank
     for (uint32_t i = 0; i < ranks; i++) hg_comm_destroy(work[i].comm);
 }
 
+/* ---- other devices ---- */
+
+static void run_steps(rank_work *w) { comm_suite_steps(w->backend, w->comm, w->all, &w->counts); }
+
+/* Of devices whose memory the host does not see, and that work while it goes on or only while it
+ * looks: each rank has one. */
+static void try_devices(bool all) {
+    static const char *const devices[][2] = {
+        {"cpu", "poor"}, {"cpu", "polled=3,staging"}, {"opencl", ""}};
+    enum { RANKS = 3 };
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        hg_backend *backends[RANKS] = {NULL};
+        hg_comm *comms[RANKS] = {NULL};
+        rank_work work[RANKS];
+        hg_config config = hg_config_default();
+        snprintf(config.backend, sizeof config.backend, "%s", devices[i][0]);
+        set_pretend(&config, devices[i][1]);
+        config.num_threads = 1;
+        hg_status status = HG_OK;
+        for (int r = 0; r < RANKS && status == HG_OK; r++)
+            status = open_in_steps(&config, &backends[r]);
+        if (status != HG_OK) {
+            SKIP(hg_last_error_text());
+            continue;
+        }
+        CHECK_OK(hg_comm_create_local(backends, RANKS, comms));
+        for (uint32_t r = 0; r < RANKS; r++) {
+            work[r] = (rank_work){
+                .backend = backends[r], .comm = comms[r], .rank = r, .all = all, .run = run_steps};
+            if (pthread_create(&work[r].thread, NULL, run_rank, &work[r])) abort();
+        }
+        for (uint32_t r = 0; r < RANKS; r++) {
+            pthread_join(work[r].thread, NULL);
+            test_passed += work[r].counts.passed;
+            test_failed += work[r].counts.failed;
+        }
+        for (uint32_t r = 0; r < RANKS; r++) hg_comm_destroy(comms[r]);
+        for (uint32_t r = 0; r < RANKS; r++) hg_backend_destroy(backends[r]);
+    }
+}
+
 /* ---- ranks that fail ---- */
 
 #define RANK_CHECK(w, condition, ...)                                         \
@@ -359,6 +400,7 @@ int main(int argc, char **argv) {
         with_ranks(b, ranks, all, run_suite, NULL);
     try_limits(b, all);
     try_failures(b, all);
+    try_devices(all);
     hg_backend_destroy(b);
     return test_done();
 }

@@ -76,6 +76,8 @@ static const struct {
     {"rms_norm", "output=y, input=x, gamma=x, n=1, eps=1e-5"},
     {"all_reduce", "buffer=y, n=1, operation=sum, devices=(0)"},
     {"all_gather", "output=y, input=x, n=1, devices=(0)"},
+    {"reduce_scatter", "output=y, input=x, n=1, operation=sum, devices=(0)"},
+    {"broadcast", "buffer=y, n=1, devices=(0), root=0"},
     {"attention",
      "output=y, query=x, key=x, value=x, batch=1, heads=1, seq_len=1, head_dim=1, mask=x"},
     {"flash_attention",
