@@ -55,6 +55,7 @@ bool cli_take_symbols(cli *c, const hg_graph *g, uint64_t *symbols) {
     uint64_t given = 0;
     for (uint64_t i = 0; i < c->pairs.count; i++) {
         const cli_pair *pair = &c->pairs.data[i];
+        if (strcmp(pair->option, "--set") != 0) continue;
         uint32_t symbol = graph_find_symbol(g, pair->name, strlen(pair->name));
         if (symbol == GRAPH_NOT_SET)
             cli_usage(c, "--set %s: the graph has no such extent", pair->name);

@@ -419,7 +419,7 @@ hg_status comm_op_received(comm_op *op) {
     return op->stage == COMM_MOVES && comm_combines(op->call.kind) ? combine_received(op) : HG_OK;
 }
 
-hg_status comm_op_next(comm_op *op) {
+static hg_status next_round(comm_op *op) {
     op->round.count = op->round.receives = 0;
     op->round.received = false;
     if (op->stage == COMM_NEW) {
@@ -430,4 +430,36 @@ hg_status comm_op_next(comm_op *op) {
     }
     op->round.number++;
     return op->stage == COMM_FIRST ? first_round(op) : data_round(op);
+}
+
+hg_status comm_op_next(comm_op *op) {
+    hg_status status = next_round(op);
+    for (uint32_t i = op->round.receives; i < op->round.count && status == HG_OK; i++)
+        op->comm->sent += op->round.transfers[i].bytes;
+    return status;
+}
+
+/* ---- what goes over the wire ---- */
+
+uint64_t comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks) {
+    hg_comm comm = {.size = ranks};
+    comm_op op = {.comm = &comm, .call = {.kind = kind}, .block = block};
+    uint64_t others = ranks ? ranks - 1 : 0, pairs = others * ranks, first = sizeof(comm_header);
+    bool one_gives = kind == HG_COMM_BROADCAST || kind == HG_COMM_SCATTER;
+    if (is_small(&op))
+        return pairs * first + (one_gives ? others : pairs) * block * blocks_given(&op);
+    if (ranks > comm_limit.direct) {
+        uint32_t rounds = 0;
+        while (ranks > UINT64_C(1) << rounds) rounds++;
+        first = (uint64_t)ranks * rounds * 2 * sizeof(comm_header);
+    } else {
+        first *= pairs;
+    }
+    switch (kind) {
+    case HG_COMM_ALL_REDUCE: return first + 2 * others * block;
+    case HG_COMM_ALL_GATHER:
+    case HG_COMM_REDUCE_SCATTER:
+    case HG_COMM_ALL_TO_ALL: return first + pairs * block;
+    default: return first + others * block;
+    }
 }

@@ -132,6 +132,7 @@ struct hg_comm {
     /* whoever drives */
     comm_op *ops;
     uint32_t looks; /* at them */
+    uint64_t sent;  /* bytes of messages of collectives */
     struct {
         comm_transfer *transfers; /* of the collective that is under way */
         uint8_t *firsts;          /* first messages, one of each rank */
@@ -163,6 +164,10 @@ static inline bool comm_has_root(hg_comm_kind kind) {
 static inline bool comm_combines(hg_comm_kind kind) {
     return kind == HG_COMM_ALL_REDUCE || kind == HG_COMM_REDUCE_SCATTER;
 }
+
+/* Bytes that all ranks together send for a call, with the first messages: what hg_comm.sent of all
+ * of them counts. block: of hg_comm_call.count elements. */
+uint64_t comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks);
 
 /* ---- engine.c ---- */
 /* A call whose operands are checked. With an event it is the engine's from now on, and freed with

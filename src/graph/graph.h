@@ -278,4 +278,8 @@ hg_status graph_read(hg_graph *g, const char *text, size_t length,
 /* An extent as it stands in a text: "b * 128". */
 hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) HG_NODISCARD;
 
+/* Where a value lies, as behind a shape: "split 0", "whole". HG_ERROR_INVALID_ARGUMENT says why it
+ * cannot. */
+hg_status graph_read_place(hg_graph *g, uint32_t value, const char *text) HG_NODISCARD;
+
 #endif

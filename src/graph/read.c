@@ -725,6 +725,37 @@ hg_status graph_read(hg_graph *g, const char *text, size_t length,
     return failed ? HG_ERROR_ISA : HG_OK;
 }
 
+/* What an extent or a placement by itself was read as; the reader is freed. */
+static hg_status end_part(reader *r, const char *what, const char *text) {
+    bool failed = r->failed, no_memory = r->no_memory;
+    hg_free(r);
+    if (!failed) return HG_OK;
+    if (no_memory) return hg_fail_memory();
+    char message[sizeof hg_error_record()->message];
+    snprintf(message, sizeof message, "%s", hg_error_record()->message);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s \"%.100s\": %.300s", what, text, message);
+}
+
+hg_status graph_read_place(hg_graph *g, uint32_t value, const char *text) {
+    reader *r = hg_calloc(1, sizeof *r);
+    if (!r) return hg_fail_memory();
+    graph_value v = g->values.data[value];
+    v.place = (graph_place){.kind = GRAPH_WHOLE};
+    r->g = g;
+    r->no_lines = true;
+    hg_lexer_init(&r->lexer, text, strlen(text));
+    next(r);
+    bool empty = r->token.kind == HG_TOKEN_END_OF_FILE;
+    if (hg_token_is(&r->token, "whole"))
+        next(r);
+    else
+        place(r, &v);
+    if (!r->failed && (empty || r->token.kind != HG_TOKEN_END_OF_FILE))
+        expected(r, "whole, split AXIS, split AXIS at (PLACE, ...) or partial OPERATION");
+    if (!r->failed) g->values.data[value].place = v.place;
+    return end_part(r, "placement", text);
+}
+
 hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) {
     reader *r = hg_calloc(1, sizeof *r);
     if (!r) return hg_fail_memory();
@@ -734,11 +765,6 @@ hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) {
     next(r);
     *e = sum(r, 0);
     if (!r->failed && r->token.kind != HG_TOKEN_END_OF_FILE) expected(r, "the end of the extent");
-    bool failed = r->failed || *e == GRAPH_NOT_SET, no_memory = r->no_memory;
-    hg_free(r);
-    if (!failed) return HG_OK;
-    if (no_memory) return hg_fail_memory();
-    char message[sizeof hg_error_record()->message];
-    snprintf(message, sizeof message, "%s", hg_error_record()->message);
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "extent \"%.100s\": %.300s", text, message);
+    r->failed |= *e == GRAPH_NOT_SET;
+    return end_part(r, "extent", text);
 }

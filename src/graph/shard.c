@@ -3,6 +3,7 @@
  * which the fewest bytes go between ranks, of equal ones by that with less to calculate.
  * Requires: numbers of the symbols. Provides: a graph without symbols, with collectives.
  * Must not know: devices, who carries out collectives. */
+#include "graph/memory.h"
 #include "graph/passes.h"
 #include "graph/shard_internal.h"
 
@@ -45,7 +46,8 @@ static uint64_t cost_of(const shard *s, const shard_rule *rule, const choice *c)
 }
 
 static void consider(const shard *s, const shard_rule *rule, choice next, choice *best) {
-    uint64_t most = shard_most(s, next.cut), extent = s->cuts.data[next.cut][s->ranks];
+    uint64_t most = next.way ? s->cuts.data[next.cut].most : 0,
+             extent = next.way ? s->cuts.data[next.cut].starts[s->ranks] : 0;
     next.bytes = cost_of(s, rule, &next);
     next.parts = most ? extent / most : 1;
     bool better = next.bytes < best->bytes ||
@@ -125,7 +127,7 @@ static uint64_t local_size(const shard *s, const shard_rule *rule, const choice 
                            const graph_operand *o, uint64_t number) {
     bool cut = c->way && (o->operand == c->way->size || rule->alias[o->operand] == c->way->size);
     if (!cut) return number;
-    uint64_t extent = s->cuts.data[c->cut][s->ranks];
+    uint64_t extent = s->cuts.data[c->cut].starts[s->ranks];
     return extent ? number / extent * shard_length(s, c->cut) : 0;
 }
 
@@ -330,6 +332,21 @@ static void note_sources(const shard *s, graph_sharded *sharded) {
     }
 }
 
+/* Ranks whose parts are as long, and begin where memory is aligned as much, have equal graphs. */
+static uint64_t kind_of(const shard *s, uint32_t rank) {
+    uint64_t h = 0;
+    for (uint64_t i = 0; i < s->cuts.count; i++) {
+        const uint64_t *starts = s->cuts.data[i].starts;
+        h = (h ^ (starts[rank + 1] - starts[rank])) * UINT64_C(0x9E3779B97F4A7C15);
+        h = (h ^ h >> 29 ^ starts[rank] % GRAPH_ALIGN) * UINT64_C(0xBF58476D1CE4E5B9);
+    }
+    return h ^ h >> 32;
+}
+
+static void find_alike(const shard *s, graph_sharded *sharded) {
+    for (uint32_t r = 0; sharded->kinds && r < s->ranks; r++) sharded->kinds[r] = kind_of(s, r);
+}
+
 /* ---- all of it ---- */
 
 static hg_status begin(shard *s, graph_sharded *sharded) {
@@ -362,6 +379,7 @@ static hg_status all(shard *s, const uint64_t *symbols, graph_sharded *sharded) 
     HG_TRY(add_values(s));
     note_sources(s, sharded);
     HG_TRY(add_outputs(s, sharded));
+    find_alike(s, sharded);
     return graph_verify(s->to);
 }
 
@@ -369,7 +387,7 @@ static hg_status all(shard *s, const uint64_t *symbols, graph_sharded *sharded) 
 hg_status graph_shard(const hg_graph *g, const uint64_t *symbols,
                       const graph_shard_options *options, uint32_t rank, graph_sharded *sharded) {
     hg_graph *needed;
-    *sharded = (graph_sharded){0};
+    *sharded = (graph_sharded){.kinds = sharded->kinds};
     if (options->ranks == 0 || options->ranks > HG_MAX_GRAPH_RANKS || rank >= options->ranks)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "rank %u of %u: 1 to %d ranks, counted from 0, expected", (unsigned)rank,

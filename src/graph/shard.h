@@ -27,12 +27,45 @@ typedef struct graph_sharded {
     hg_graph *graph; /* a rank's: numbers, no symbols; its collectives are instructions */
     graph_part *parts;
     uint64_t part_count;
+    uint64_t *kinds; /* room for one of each rank, or NULL: ranks of one kind have equal graphs */
 } graph_sharded;
 
-/* The graph of one rank. symbols: the numbers of the graph's symbols. */
+/* The graph of one rank. symbols: the numbers of the graph's symbols. sharded is zeroed but for
+ * kinds. */
 hg_status graph_shard(const hg_graph *g, const uint64_t *symbols,
                       const graph_shard_options *options, uint32_t rank,
                       graph_sharded *sharded) HG_NODISCARD;
 void graph_sharded_free(graph_sharded *sharded);
+
+/* ---- what it takes (shard_count.c) ---- */
+
+/* A collective, the same on all ranks. */
+typedef struct graph_exchange {
+    hg_op op;
+    uint64_t block; /* bytes: of all_gather what a rank gives, of reduce_scatter what it gets */
+} graph_exchange;
+
+/* Ranks that take the same. */
+typedef struct graph_rank_cost {
+    uint32_t first, ranks; /* the first of them, and how many: not always neighbours */
+    uint64_t given_bytes;  /* inputs and constants */
+    uint64_t output_bytes;
+    uint64_t workspace_bytes; /* values between calls, as a binding allocates them */
+    uint64_t operations;      /* of whole-array instructions, as they count them */
+    uint32_t programs;        /* calls that do not tell theirs */
+} graph_rank_cost;
+
+typedef struct graph_shard_cost {
+    graph_exchange *exchanges;
+    uint64_t exchange_count;
+    graph_rank_cost *costs;
+    uint32_t cost_count;
+} graph_shard_cost;
+
+/* No rank is carried out, and no element looked at. */
+hg_status graph_count_shards(const hg_graph *g, const uint64_t *symbols,
+                             const graph_shard_options *options,
+                             graph_shard_cost *cost) HG_NODISCARD;
+void graph_shard_cost_free(graph_shard_cost *cost);
 
 #endif

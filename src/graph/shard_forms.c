@@ -19,42 +19,35 @@ shard_axes shard_axes_of(const shard *s, uint32_t value, uint32_t axis) {
     return a;
 }
 
-uint64_t shard_most(const shard *s, uint32_t cut) {
-    const uint64_t *starts = s->cuts.data[cut];
-    uint64_t most = 0;
-    for (uint32_t r = 0; r < s->ranks; r++)
-        if (starts[r + 1] - starts[r] > most) most = starts[r + 1] - starts[r];
-    return most;
-}
-
 /* Where a rank's part begins when all but the last ones are as large. */
-static uint64_t even_start(const shard *s, uint64_t extent, uint64_t part, uint32_t rank) {
-    (void)s;
+static uint64_t even_start(uint64_t extent, uint64_t part, uint32_t rank) {
     uint64_t start = plan_times(part, rank);
     return start < extent ? start : extent;
 }
 
-/* Part r begins at r times the largest. */
-static bool is_even(const shard *s, uint32_t cut) {
-    const uint64_t *starts = s->cuts.data[cut];
-    uint64_t most = shard_most(s, cut);
+static void measure(const shard *s, shard_cut *cut) {
+    uint64_t extent = cut->starts[s->ranks];
+    cut->even = true;
     for (uint32_t r = 0; r < s->ranks; r++)
-        if (starts[r] != even_start(s, starts[s->ranks], most, r)) return false;
-    return true;
+        if (cut->starts[r + 1] - cut->starts[r] > cut->most)
+            cut->most = cut->starts[r + 1] - cut->starts[r];
+    for (uint32_t r = 0; r < s->ranks; r++)
+        cut->even &= cut->starts[r] == even_start(extent, cut->most, r);
 }
 
 hg_status shard_keep_cut(shard *s, const uint64_t *starts, uint32_t *cut) {
     size_t bytes = ((size_t)s->ranks + 1) * sizeof *starts;
     for (uint32_t i = 0; i < s->cuts.count; i++)
-        if (memcmp(s->cuts.data[i], starts, bytes) == 0) {
+        if (memcmp(s->cuts.data[i].starts, starts, bytes) == 0) {
             *cut = i;
             return HG_OK;
         }
     uint64_t *kept = hg_arena_alloc(&s->arena, bytes);
-    const uint64_t **to = kept ? hg_vec_push(&s->cuts) : NULL;
+    shard_cut *to = kept ? hg_vec_push(&s->cuts) : NULL;
     if (!to) return hg_fail_memory();
     memcpy(kept, starts, bytes);
-    *to = kept;
+    to->starts = kept;
+    measure(s, to);
     *cut = (uint32_t)(s->cuts.count - 1);
     return HG_OK;
 }
@@ -92,7 +85,7 @@ hg_status shard_place_of(shard *s, uint32_t value, shard_place *place) {
     if (said->cut_count)
         status = say_cuts(s, value, said, extent, starts);
     else
-        for (uint32_t r = 0; r < s->ranks; r++) starts[r] = even_start(s, extent, part, r);
+        for (uint32_t r = 0; r < s->ranks; r++) starts[r] = even_start(extent, part, r);
     if (status == HG_OK) status = shard_keep_cut(s, starts, &place->cut);
     hg_free(starts);
     return status;
@@ -108,13 +101,13 @@ static hg_status set_extent(shard *s, graph_extent *to, uint64_t n) {
 /* In the text of the rank's graph. */
 static hg_status say_place(shard *s, shard_place place, graph_place *said) {
     *said = (graph_place){.kind = place.kind, .axis = place.axis, .operation = place.operation};
-    if (!is_split(place) || is_even(s, place.cut)) return HG_OK;
+    if (!is_split(place) || s->cuts.data[place.cut].even) return HG_OK;
     said->first_cut = (uint32_t)s->to->items.count;
     said->cut_count = s->ranks - 1;
     for (uint32_t r = 1; r < s->ranks; r++) {
         graph_extent *to = hg_vec_push(&s->to->items);
         if (!to) return hg_fail_memory();
-        HG_TRY(set_extent(s, to, s->cuts.data[place.cut][r]));
+        HG_TRY(set_extent(s, to, s->cuts.data[place.cut].starts[r]));
     }
     return HG_OK;
 }
@@ -301,7 +294,7 @@ static hg_status slice(shard *s, uint32_t value, uint32_t local, shard_place pla
 
 /* A part as long as the largest; what is behind it is of no meaning. */
 static hg_status pad(shard *s, uint32_t local, shard_axes a, uint32_t cut, uint32_t *made) {
-    uint64_t most = shard_most(s, cut), own = shard_length(s, cut);
+    uint64_t most = s->cuts.data[cut].most, own = shard_length(s, cut);
     HG_TRY(flat(s, local, made));
     if (own == most) return HG_OK;
     if (own == 0) {
@@ -321,9 +314,9 @@ static hg_status pad(shard *s, uint32_t local, shard_axes a, uint32_t cut, uint3
 static hg_status close_gaps(shard *s, uint32_t value, uint32_t axis, uint32_t cut, uint32_t local,
                             uint32_t *made) {
     shard_axes a = shard_axes_of(s, value, axis);
-    const uint64_t *starts = s->cuts.data[cut];
-    uint64_t most = shard_most(s, cut), all = most * s->ranks;
-    if (is_even(s, cut)) return shaped(s, local, value, axis, all, 0, a.extent, made);
+    const uint64_t *starts = s->cuts.data[cut].starts;
+    uint64_t most = s->cuts.data[cut].most, all = most * s->ranks;
+    if (s->cuts.data[cut].even) return shaped(s, local, value, axis, all, 0, a.extent, made);
     uint32_t *list = places(s, a.extent);
     if (!list) return hg_error_record()->status;
     for (uint32_t r = 0; r < s->ranks; r++)
@@ -335,7 +328,7 @@ static hg_status close_gaps(shard *s, uint32_t value, uint32_t axis, uint32_t cu
 
 static hg_status gather(shard *s, uint32_t value, const shard_form *from, uint32_t *made) {
     shard_axes a = shard_axes_of(s, value, from->place.axis);
-    uint64_t most = shard_most(s, from->place.cut), row = plan_times(most, a.inner),
+    uint64_t most = s->cuts.data[from->place.cut].most, row = plan_times(most, a.inner),
              block = plan_times(a.outer, row);
     uint32_t local;
     if (block == 0) { /* nobody has anything */
@@ -367,8 +360,8 @@ static hg_status combine(shard *s, uint32_t value, const shard_form *from, uint3
 static hg_status scatter(shard *s, uint32_t value, const shard_form *from, shard_place place,
                          uint32_t *made) {
     shard_axes a = shard_axes_of(s, value, place.axis);
-    const uint64_t *starts = s->cuts.data[place.cut];
-    uint64_t most = shard_most(s, place.cut), row = plan_times(most, a.inner),
+    const uint64_t *starts = s->cuts.data[place.cut].starts;
+    uint64_t most = s->cuts.data[place.cut].most, row = plan_times(most, a.inner),
              block = plan_times(a.outer, row), own = shard_length(s, place.cut);
     uint32_t local;
     HG_TRY(flat(s, from->local, &local));
@@ -397,13 +390,13 @@ static uint64_t way_cost(const shard *s, uint32_t value, shard_place from, shard
     if (shard_same(from, to) || from.kind == GRAPH_WHOLE) return 0;
     if (is_split(from)) {
         shard_axes a = shard_axes_of(s, value, from.axis);
-        uint64_t block = plan_times(plan_times(a.outer, a.inner), shard_most(s, from.cut));
+        uint64_t block = plan_times(plan_times(a.outer, a.inner), s->cuts.data[from.cut].most);
         bytes = plan_times(block, graph_type_bytes(&s->g->values.data[value]));
         return plan_times(bytes, others * s->ranks);
     }
     if (!has_scatter(s, value, to)) return plan_times(bytes, 2 * others);
     shard_axes a = shard_axes_of(s, value, to.axis);
-    uint64_t block = plan_times(plan_times(a.outer, a.inner), shard_most(s, to.cut));
+    uint64_t block = plan_times(plan_times(a.outer, a.inner), s->cuts.data[to.cut].most);
     bytes = plan_times(block, graph_type_bytes(&s->g->values.data[value]));
     return plan_times(bytes, others * s->ranks);
 }
@@ -454,7 +447,7 @@ static bool find_axis(const shard *s, uint32_t number, shard_place of, uint64_t 
         shard_axes b = shard_axes_of(s, number, d);
         bool fits = b.outer == a.outer;
         for (uint32_t r = 0; r <= s->ranks && fits; r++) {
-            uint64_t at = s->cuts.data[of.cut][r] * a.inner;
+            uint64_t at = s->cuts.data[of.cut].starts[r] * a.inner;
             fits = at % b.inner == 0;
             starts[r] = at / b.inner;
         }

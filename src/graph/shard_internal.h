@@ -17,6 +17,12 @@ typedef struct shard_form {
     uint32_t next;  /* of the same value; GRAPH_NOT_SET: none */
 } shard_form;
 
+typedef struct shard_cut {
+    const uint64_t *starts; /* ranks + 1 places: where parts begin, and the end */
+    uint64_t most;          /* elements of the largest part */
+    bool even;              /* part r begins at r times the largest */
+} shard_cut;
+
 typedef struct shard {
     const hg_graph *g;
     hg_graph *to; /* the rank's */
@@ -24,7 +30,7 @@ typedef struct shard {
     uint32_t ranks, rank;
     uint64_t *sizes; /* of g's extents */
     hg_arena arena;
-    HG_VEC(const uint64_t *) cuts; /* each ranks + 1 places: where parts begin, and the end */
+    HG_VEC(shard_cut) cuts;
     HG_VEC(shard_form) forms;
     uint32_t *first; /* form of each value of g; GRAPH_NOT_SET: none yet */
     hg_op scatter;   /* reduce_scatter */
@@ -43,13 +49,12 @@ typedef struct shard_axes {
     uint64_t outer, extent, inner;
 } shard_axes;
 shard_axes shard_axes_of(const shard *s, uint32_t value, uint32_t axis);
-/* Elements of the largest part, and of a rank's. */
-uint64_t shard_most(const shard *s, uint32_t cut);
+/* Where the rank's part begins, and how long it is. */
 static inline uint64_t shard_start(const shard *s, uint32_t cut) {
-    return s->cuts.data[cut][s->rank];
+    return s->cuts.data[cut].starts[s->rank];
 }
 static inline uint64_t shard_length(const shard *s, uint32_t cut) {
-    return s->cuts.data[cut][s->rank + 1] - s->cuts.data[cut][s->rank];
+    return s->cuts.data[cut].starts[s->rank + 1] - shard_start(s, cut);
 }
 
 /* Where parts of an extent begin; starts has ranks + 1 places. */

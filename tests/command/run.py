@@ -1587,6 +1587,20 @@ def graphs():
     wide = [write(f"{op}.graph", f".graph 1\n.input x i4096 [2, 3]\ny = parallel_map_binary {op}, a=x, b=x\n.output y\n") for op in ("add", "sub")]
     found = run("diff", wide[0], "--against-program", wide[1])
     check(found.status == 1 and re.search(r"\n  y\[0, 0\]: \d+.* on cpu 0 \(A\), 0 0x0+.* on cpu 0 \(B\); 6 of 6 elements differ\n", found.out), f"diff of 512 bytes: {found}")
+    told = json.loads(run("plan", net, "--ranks", "3", "--set", "n=8", "--place", "x=split 0", "--rank", "2", "--json").out)["outputs"][0]
+    check(told["ranks"] == 3 and told["wire_bytes"] == 480 and sum(c["ranks"] for c in told["costs"]) == 3
+          and ".input x f32 [2, " in told["rank_graph"], f"plan net.graph --json: {told}")
+    told = run("plan", net, "--ranks", "2", "--set", "n=8", "--link", "1K", "--rate", "10")
+    expect(told, 0, what="plan net.graph")
+    check(re.search(r"^net on 2 ranks: 0 bytes between ranks\n2 ranks, the first 0: \d+ bytes of memory", told.out)
+          and "on the wire    0 s" in told.out and "calculating    " in told.out, f"plan net.graph: {told}")
+    for error, *words in (("extents without a number", net), ("no such value", net, "--set", "n=8", "--place", "q=whole"),
+                          ("expected whole, split AXIS", net, "--set", "n=8", "--place", "x=here"), ("'5000'", net, "--ranks", "5000"),
+                          ("from 1 rank on", net, "--ranks", "0"), ("from 1 rank on", net, "--ranks", "2", "--rank", "2"),
+                          ("x is split at 2 places", net, "--set", "n=8", "--ranks", "2", "--place", "x=split 0 at (1, 2)"),
+                          ("plan is for array graphs", "state.atlas"), ("no such extent", net, "--set", "z=8")):
+        told = run("plan", *words)
+        check(told.status != 0 and error in told.err and not told.out, f"plan {words}: expected {error}, got {told}")
     told = run("explain", net, "--set", "n=8", "--print-after", "maps")
     expect(told, 0, r"^; net, after pass maps\n", what="explain net.graph")
     check("memory: 512 bytes between calls (" in told.out and "calls: 4, 4 after the passes" in told.out, f"explain net.graph: {told}")
@@ -1635,7 +1649,7 @@ def graphs():
             (2, r"--passes compares runs of one graph on one device: it goes without --against", "diff", net, "--passes", "--against", "cpu"),
             (2, r"'.*axpy.atlas' is no array graph", "diff", net, "--against-program", program("axpy")),
             (2, r"array 'x': its second extent is 4, expected 6", "diff", net, "--shape", "x=f32[3,4]"),
-            (2, r"'net.graph' is an array graph: run, verify, describe, explain, emit, bench, diff and build", "asm", net)):
+            (2, r"'net.graph' is an array graph: run, verify, describe, explain, plan, emit, bench, diff and build", "asm", net)):
         expect(run(*arguments), status, pattern, out="", what=f"{arguments}")
 
 

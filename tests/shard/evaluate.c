@@ -9,7 +9,7 @@ typedef struct evaluator {
     hg_comm *comm;
     uint8_t **arrays;
     uint64_t *sizes;
-    evaluated *count;
+    uint32_t *collectives;
 } evaluator;
 
 static uint64_t bytes_of(const evaluator *e, uint32_t value) {
@@ -162,10 +162,16 @@ static hg_status run_section(evaluator *e, uint32_t first, uint32_t end) {
 
 /* ---- collectives ---- */
 
+hg_comm_kind evaluated_kind(hg_op op) {
+    return op == HG_OP_ALL_GATHER   ? HG_COMM_ALL_GATHER
+           : op == HG_OP_ALL_REDUCE ? HG_COMM_ALL_REDUCE
+                                    : HG_COMM_REDUCE_SCATTER;
+}
+
 static hg_status run_collective(evaluator *e, const graph_call *call) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
     uint32_t made = e->g->results.data[call->first_result].value, input = GRAPH_NOT_SET;
-    uint64_t n = 0, *to;
+    uint64_t n = 0;
     hg_comm_call c = {.size = sizeof c, .type = (hg_type)call->type};
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const graph_operand *o = &e->g->operands.data[call->first_operand + k];
@@ -178,28 +184,18 @@ static hg_status run_collective(evaluator *e, const graph_call *call) {
                           : o->number == HG_OPNAME_MIN     ? HG_COMM_MIN
                                                            : HG_COMM_MAX;
     }
-    if (call->op == HG_OP_ALL_GATHER) {
-        c.kind = HG_COMM_ALL_GATHER;
-        to = &e->count->all_gather;
-    } else if (call->op == HG_OP_ALL_REDUCE) {
-        c.kind = HG_COMM_ALL_REDUCE;
-        to = &e->count->all_reduce;
-    } else {
-        c.kind = HG_COMM_REDUCE_SCATTER;
-        to = &e->count->reduce_scatter;
-    }
+    c.kind = evaluated_kind((hg_op)call->op);
     e->arrays[made] = malloc((size_t)bytes_of(e, made) + 1);
     c.count = n;
     c.input = e->arrays[input];
     c.output = e->arrays[made];
-    *to += n * hg_type_size_bytes(c.type);
-    e->count->collectives++;
+    ++*e->collectives;
     return hg_comm_run(e->comm, &c);
 }
 
 hg_status evaluate(const hg_graph *g, hg_backend *backend, hg_comm *comm, uint8_t **arrays,
-                   uint8_t *const *outputs, evaluated *count) {
-    evaluator e = {g, backend, comm, arrays, malloc((g->terms.count + 1) * 8), count};
+                   uint8_t *const *outputs, uint32_t *collectives) {
+    evaluator e = {g, backend, comm, arrays, malloc((g->terms.count + 1) * 8), collectives};
     hg_status status = HG_OK;
     uint32_t first = 0;
     graph_extent_values(g, NULL, e.sizes);

@@ -6,15 +6,12 @@
 #include "graph/shard.h"
 #include <hologram/hologram.h>
 
-/* Payload of the collectives that a rank took part in. */
-typedef struct evaluated {
-    uint64_t all_gather, all_reduce, reduce_scatter; /* bytes of a block, added up */
-    uint32_t collectives;
-} evaluated;
+/* What of a communicator a collective is. */
+hg_comm_kind evaluated_kind(hg_op op);
 
 /* arrays: of each value of the graph its elements or NULL; those of inputs and constants are given,
  * the others are made. outputs: room for as many elements as each output of the graph has. */
 hg_status evaluate(const hg_graph *g, hg_backend *backend, hg_comm *comm, uint8_t **arrays,
-                   uint8_t *const *outputs, evaluated *count);
+                   uint8_t *const *outputs, uint32_t *collectives);
 
 #endif

@@ -31,7 +31,7 @@ static void add_call(hg_text *out, const hg_graph *g, const graph_call *call) {
 static void expect(const char *text, uint32_t ranks, bool fast, const char *expected) {
     static const char *const PLACES[] = {"whole", "split", "partial"};
     graph_shard_options options = {.ranks = ranks, .fast = fast};
-    graph_sharded sharded;
+    graph_sharded sharded = {0};
     hg_graph *g = read(text);
     for (uint32_t r = 0; g && r < ranks && r < 5; r++) {
         uint32_t rank = r == 4 ? ranks - 1 : r;
@@ -159,7 +159,7 @@ static void check_mistakes(void) {
            "Invalid argument: y is partial: an input can be, a result is what it comes from");
     hg_graph *g = read(".input x f32 [8]\n");
     graph_shard_options options = {.ranks = 2};
-    graph_sharded sharded;
+    graph_sharded sharded = {0};
     CHECK(graph_shard(g, NULL, &options, 2, &sharded) == HG_ERROR_INVALID_ARGUMENT);
     options.ranks = 4097;
     CHECK(graph_shard(g, NULL, &options, 0, &sharded) == HG_ERROR_INVALID_ARGUMENT);
@@ -180,7 +180,7 @@ static void check_text(void) {
     hg_string_free(text);
     const uint64_t n = 10;
     graph_shard_options options = {.ranks = 3};
-    graph_sharded sharded;
+    graph_sharded sharded = {0};
     text = NULL;
     CHECK(graph_shard(g, &n, &options, 1, &sharded) == HG_OK);
     CHECK(hg_graph_print(sharded.graph, &text, NULL) == HG_OK);
@@ -199,7 +199,7 @@ static void check_constant_parts(void) {
     const hg_dim dims[2] = {hg_dim_of(2), hg_dim_of(3)};
     hg_value value;
     graph_shard_options options = {.ranks = 2};
-    graph_sharded sharded;
+    graph_sharded sharded = {0};
     CHECK(hg_graph_constant(g, "w", HG_TYPE_F32, dims, 2, w, &value) == HG_OK);
     g->values.data[value.number].place = (graph_place){.kind = GRAPH_SPLIT, .axis = 1};
     const char *more = "y = parallel_map relu, in=w\n.output y\n";
@@ -211,10 +211,98 @@ static void check_constant_parts(void) {
     hg_graph_release(g);
 }
 
+/* What binding a rank's graph allocates. */
+static uint64_t bound_workspace(hg_backend *backend, const graph_sharded *sharded) {
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_graph_memory_info info = {.size = sizeof info};
+    hg_params *params = hg_params_create();
+    hg_buffer buffers[8] = {{0}};
+    for (uint64_t i = 0; i < sharded->part_count; i++) {
+        const graph_part *p = &sharded->parts[i];
+        uint64_t bytes = p->outer * p->length * p->inner * hg_type_size_bytes(p->type);
+        CHECK(hg_backend_allocate_buffer(backend, bytes, &buffers[i]) == HG_OK);
+        CHECK(hg_params_set_buffer(params, p->name, buffers[i]) == HG_OK);
+    }
+    CHECK(hg_graph_compile(backend, sharded->graph, NULL, &executable) == HG_OK);
+    CHECK(hg_graph_bind(executable, params, &binding) == HG_OK);
+    CHECK(hg_graph_binding_memory(binding, &info) == HG_OK);
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    for (uint64_t i = 0; i < sharded->part_count; i++)
+        CHECK(hg_backend_free_buffer(backend, buffers[i]) == HG_OK);
+    hg_params_destroy(params);
+    return info.workspace_bytes;
+}
+
+/* Memory and arithmetic: what a binding has, and an fma for each element and step of a product. */
+static void check_costs(void) {
+    hg_graph *g = read(".input x f32 [37, 32] split 0\n.constant w f32 [32, 48]\n"
+                       ".constant v f32 [48, 16]\nh = gemm a=x, b=w\nz = softmax input=h\n"
+                       "y = gemm a=z, b=v\n.output y\n");
+    hg_backend *backend = NULL;
+    hg_config config = hg_config_default();
+    snprintf(config.backend, sizeof config.backend, "cpu");
+    CHECK(hg_backend_create_with_config(&config, &backend) == HG_OK);
+    uint64_t softmax = 0; /* of a row, as the instruction counts it */
+    for (uint32_t ranks = 1; ranks <= 8; ranks *= 2) {
+        graph_shard_options options = {.ranks = ranks};
+        graph_shard_cost cost;
+        uint64_t rows = (37 + ranks - 1) / ranks, members = 0;
+        CHECK(graph_count_shards(g, NULL, &options, &cost) == HG_OK);
+        CHECK_U64(cost.exchange_count, 0);
+        for (uint32_t i = 0; i < cost.cost_count; i++) {
+            const graph_rank_cost *r = &cost.costs[i];
+            graph_sharded sharded = {0};
+            uint64_t own = r->first + 1 < ranks ? rows : 37 - rows * (ranks - 1);
+            CHECK(graph_shard(g, NULL, &options, r->first, &sharded) == HG_OK);
+            CHECK_U64(r->given_bytes, 4 * (own * 32 + 32 * 48 + 48 * 16));
+            CHECK_U64(r->output_bytes, 4 * own * 16);
+            CHECK_U64(r->workspace_bytes, bound_workspace(backend, &sharded));
+            if (ranks == 1) softmax = r->operations / 37 - 32 * 48 - 48 * 16;
+            CHECK_U64(r->operations, own * (32 * 48 + 48 * 16 + softmax));
+            members += r->ranks;
+            graph_sharded_free(&sharded);
+        }
+        CHECK_U64(members, ranks);
+        graph_shard_cost_free(&cost);
+    }
+    graph_shard_options options = {.ranks = 4097};
+    graph_shard_cost cost;
+    CHECK(graph_count_shards(g, NULL, &options, &cost) == HG_ERROR_INVALID_ARGUMENT);
+    hg_backend_destroy(backend);
+    hg_graph_release(g);
+}
+
+static void check_place_words(void) {
+    static const struct {
+        const char *words, *expected;
+    } CASES[] = {{"split 1", NULL},
+                 {"split 0 at (2, 4)", NULL},
+                 {"whole", NULL},
+                 {"partial max", NULL},
+                 {"", "expected whole, split AXIS"},
+                 {"split 0 split 1", "expected whole, split AXIS"},
+                 {"splat", "expected whole, split AXIS"},
+                 {"split 2", "the array has 2 axes"}};
+    hg_graph *g = read(".input x f32 [8, 3]\n");
+    for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
+        hg_status status = graph_read_place(g, 0, CASES[i].words);
+        CHECK((status == HG_OK) == !CASES[i].expected);
+        if (CASES[i].expected)
+            CHECK_MESSAGE(strstr(hg_last_error()->message, CASES[i].expected), "%s: %s",
+                          CASES[i].words, hg_last_error()->message);
+    }
+    CHECK(g->values.data[0].place.kind == GRAPH_PARTIAL); /* mistakes change nothing */
+    hg_graph_release(g);
+}
+
 int main(void) {
     check_ways();
     check_mistakes();
     check_text();
+    check_costs();
+    check_place_words();
     check_constant_parts();
     return test_done();
 }
