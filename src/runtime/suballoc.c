@@ -106,6 +106,12 @@ static hg_status charged_arena(hg_suballocator *s, uint64_t size, uint64_t charg
     return status;
 }
 
+/* A chunk leaves an eighth of its size to what is charged beside arenas: records of launches. */
+static bool has_room_for_chunk(const hg_suballocator *s) {
+    uint64_t size = s->caps->memory.arena_bytes;
+    return !s->budget || hg_budget_fits(s->budget, size + size / 8);
+}
+
 static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
     hg_chunk *c = hg_calloc(1, sizeof *c);
     hg_span *all = hg_calloc(1, sizeof *all);
@@ -195,7 +201,7 @@ static hg_status divide(hg_suballocator *s, uint64_t size, bool grow, hg_span **
     hg_span *p = find(s, size), *rest = NULL;
     if (!p) {
         hg_chunk *c = NULL;
-        if (!grow || (s->chunks && !can_zero(s)))
+        if (!grow || (s->chunks && !can_zero(s)) || !has_room_for_chunk(s))
             return HG_ERROR_ALLOCATION_FAILED; /* small arenas instead of many large ones */
         HG_TRY(add_chunk(s, &c));
         p = c->first;

@@ -136,27 +136,45 @@ static void test_limits(void) {
 /* A refusal says what pieces have, not what arenas are kept for them. */
 static void test_in_use(void) {
     hg_device device = {.most_bytes = UINT64_MAX};
+    hg_budget budget = {.limit = ARENA + ARENA / 8};
+    hg_suballocator s;
+    hg_piece a, b;
+    hg_suballocator_init(&s, &DRIVER, &device);
+    s.budget = &budget;
+    CHECK_OK(hg_piece_alloc(&s, 1000, &a)); /* the arena takes all but an eighth */
+    CHECK_U64(hg_budget_used(&budget), ARENA);
+    CHECK_FAILS(hg_piece_alloc(&s, 100000, &b), HG_ERROR_ALLOCATION_FAILED, "",
+                "100000 bytes asked for, 1024 are in use, the limit is 73728 (max_memory)");
+    CHECK_OK(hg_piece_alloc(&s, 40000, &b)); /* an arena of its own does not fit, the rest of the
+                                                first one does */
+    CHECK_FAILS(hg_piece_alloc(&s, 80000, &(hg_piece){0}), HG_ERROR_ALLOCATION_FAILED, "",
+                "80000 bytes asked for, 41216 are in use, the limit is 73728 (max_memory)");
+    hg_piece_free(&s, &b);
+    CHECK_FAILS(hg_piece_alloc(&s, 100000, &b), HG_ERROR_ALLOCATION_FAILED, "",
+                "100000 bytes asked for, 1024 are in use, the limit is 73728 (max_memory)");
+    hg_piece_free(&s, &a);
+    CHECK_OK(hg_piece_alloc(&s, 65500, &a)); /* all of the arena that is kept */
+    CHECK_FAILS(hg_piece_alloc(&s, 9000, &b), HG_ERROR_ALLOCATION_FAILED, "",
+                "9000 bytes asked for, 65536 are in use, the limit is 73728 (max_memory)");
+    hg_piece_free(&s, &a);
+    hg_suballocator_destroy(&s);
+    CHECK(hg_budget_used(&budget) == 0 && budget.idle == 0);
+}
+
+/* Under a limit of no more than an arena something is left for what is charged beside arenas. */
+static void test_room_for_records(void) {
+    hg_device device = {.most_bytes = UINT64_MAX};
     hg_budget budget = {.limit = ARENA};
     hg_suballocator s;
     hg_piece a, b;
     hg_suballocator_init(&s, &DRIVER, &device);
     s.budget = &budget;
-    CHECK_OK(hg_piece_alloc(&s, 1000, &a)); /* the arena takes all of the budget */
-    CHECK_U64(hg_budget_used(&budget), ARENA);
-    CHECK_FAILS(hg_piece_alloc(&s, 100000, &b), HG_ERROR_ALLOCATION_FAILED, "",
-                "100000 bytes asked for, 1024 are in use, the limit is 65536 (max_memory)");
-    CHECK_OK(hg_piece_alloc(&s, 40000, &b)); /* an arena of its own does not fit, the rest of the
-                                                first one does */
-    CHECK_FAILS(hg_piece_alloc(&s, 80000, &(hg_piece){0}), HG_ERROR_ALLOCATION_FAILED, "",
-                "80000 bytes asked for, 41216 are in use, the limit is 65536 (max_memory)");
+    CHECK_OK(hg_piece_alloc(&s, 1000, &a));
+    CHECK_OK(hg_budget_charge(&budget, 2000));
+    CHECK_OK(hg_piece_alloc(&s, 60000, &b));
+    hg_budget_release(&budget, 2000);
+    hg_piece_free(&s, &a);
     hg_piece_free(&s, &b);
-    CHECK_FAILS(hg_piece_alloc(&s, 100000, &b), HG_ERROR_ALLOCATION_FAILED, "",
-                "100000 bytes asked for, 1024 are in use, the limit is 65536 (max_memory)");
-    hg_piece_free(&s, &a);
-    CHECK_OK(hg_piece_alloc(&s, 65500, &a)); /* all of the arena that is kept */
-    CHECK_FAILS(hg_piece_alloc(&s, 100, &b), HG_ERROR_ALLOCATION_FAILED, "",
-                "100 bytes asked for, 65536 are in use, the limit is 65536 (max_memory)");
-    hg_piece_free(&s, &a);
     hg_suballocator_destroy(&s);
     CHECK(hg_budget_used(&budget) == 0 && budget.idle == 0);
 }
@@ -224,6 +242,7 @@ int main(void) {
     test_no_wait();
     test_limits();
     test_in_use();
+    test_room_for_records();
     test_failing();
     return test_done();
 }
