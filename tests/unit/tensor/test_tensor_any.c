@@ -1,7 +1,9 @@
 /* Every operation with inputs, layouts and options at random, sensible ones and others, and
  * expressions of many operations, eager and in a scope: both refuse, or both give the same bits;
- * nothing crashes (under AddressSanitizer too).
- * test_tensor_any [--rounds N] [--seed N] [--operation NAME] [--expressions N] */
+ * nothing crashes (under AddressSanitizer too). Products of views of views, against sums in C.
+ * test_tensor_any [--rounds N] [--seed N] [--operation NAME] [--expressions N] [--products N]
+ *                 [--backend NAME] [--steps N]
+ * --expressions, --products: only these; --steps: operations of an expression, 20 unless told. */
 /* test: timeout=600 */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
@@ -178,6 +180,7 @@ static bool one(uint64_t seed, hg_operation operation) {
 /* ---- expressions ---- */
 
 enum { INPUTS = 4, STEPS = 20, MOST_VALUES = INPUTS + STEPS };
+static uint32_t steps = STEPS; /* fewer where compilers take long */
 typedef struct expression {
     hg_tensor *values[MOST_VALUES];
     uint32_t count;
@@ -231,7 +234,7 @@ static void work_out(expression *x, uint64_t seed, bool in_scope) {
     *x = (expression){.count = 0};
     while (x->count < INPUTS) x->values[x->count++] = small_input();
     if (in_scope) CHECK_OK(hg_scope_begin(executor, &scope));
-    for (uint32_t k = 0; k < STEPS; k++) {
+    for (uint32_t k = 0; k < steps; k++) {
         hg_tensor *made = NULL;
         if (any_step(x, &made) == HG_OK)
             x->values[x->count++] = made;
@@ -258,20 +261,191 @@ static void express(uint64_t seed) {
         for (uint32_t k = 0; k < ways[way].count; k++) hg_tensor_release(ways[way].values[k]);
 }
 
+/* ---- products of views ---- */
+
+/* How a matrix, or several, lies in memory: axes in another order, each as it is, backwards, every
+ * second element, or the same element again. */
+typedef struct layout {
+    uint32_t rank;
+    int32_t order[HG_TENSOR_AXES]; /* axis of the memory for each axis of the view */
+    uint64_t memory[HG_TENSOR_AXES], shape[HG_TENSOR_AXES];
+    int kinds[HG_TENSOR_AXES];
+} layout;
+enum { AS_IT_IS, BACKWARDS, EVERY_SECOND, REPEATED, LAYOUT_KINDS };
+enum { MOST_MEMORY = 1 << 19 };
+
+static layout any_layout(const uint64_t *shape, uint32_t rank) {
+    layout l = {.rank = rank};
+    bool plain = !rnd(3), matrix = rnd(2); /* all, or the last two axes, as they are */
+    for (uint32_t d = 0; d < rank; d++) l.order[d] = (int32_t)d;
+    if (rnd(2)) { /* matrices the other way round, and nothing else */
+        l.order[rank - 1]--;
+        l.order[rank - 2]++;
+    } else {
+        for (uint32_t d = rank; d-- > 1;) {
+            uint32_t other = (uint32_t)rnd(d + 1);
+            int32_t axis = l.order[d];
+            l.order[d] = l.order[other];
+            l.order[other] = axis;
+        }
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        l.shape[d] = shape[d];
+        l.kinds[d] = plain || (matrix && d + 2 >= rank) || rnd(2) ? AS_IT_IS
+                                                                  : (int)rnd(LAYOUT_KINDS);
+        uint64_t *memory = &l.memory[l.order[d]];
+        *memory = l.kinds[d] == EVERY_SECOND ? 2 * shape[d] + 1
+                  : l.kinds[d] == REPEATED   ? 1
+                                             : shape[d];
+    }
+    return l;
+}
+
+static hg_status step_of(hg_tensor **t, hg_status status, hg_tensor *view) {
+    if (status != HG_OK) return status;
+    hg_tensor_release(*t);
+    *t = view;
+    return HG_OK;
+}
+
+/* `memory` seen through the layout; it stays the caller's. */
+static hg_tensor *seen_through(const layout *l, const hg_tensor *memory) {
+    hg_tensor *t = NULL, *view = NULL;
+    hg_status status = hg_tensor_permute(memory, l->order, l->rank, &t);
+    for (uint32_t d = 0; d < l->rank && status == HG_OK; d++) {
+        if (l->kinds[d] == BACKWARDS)
+            status = hg_tensor_slice(t, (int32_t)d, -1, INT64_MIN, -1, &view);
+        else if (l->kinds[d] == EVERY_SECOND)
+            status = hg_tensor_slice(t, (int32_t)d, 1, INT64_MAX, 2, &view);
+        else
+            continue;
+        status = step_of(&t, status, view);
+    }
+    if (status == HG_OK) {
+        status = hg_tensor_broadcast_to(t, l->shape, l->rank, &view);
+        status = step_of(&t, status, view);
+    }
+    CHECK_OK(status);
+    return t;
+}
+
+/* Small whole numbers, so that floats sum exactly. */
+static hg_tensor *whole_numbers(hg_element type, const layout *l) {
+    static char data[MOST_MEMORY];
+    uint64_t count = 1, size = hg_element_size(type);
+    hg_tensor *t = NULL;
+    bool good = true;
+    for (uint32_t d = 0; d < l->rank; d++) count *= l->memory[d];
+    for (uint64_t i = 0; i < count; i++) {
+        double number = (double)rnd(9) - (type == HG_TYPE_U8 ? 0 : 4);
+        good &= hg_type_from_f64((hg_type)type, number, data + i * size) == HG_OK;
+    }
+    CHECK(good);
+    CHECK_OK(hg_tensor_from_host(executor, type, data, count, l->memory, l->rank, &t));
+    return t;
+}
+
+static double number_at(hg_element type, const char *data, uint64_t at) {
+    double number = NAN;
+    return hg_type_to_f64((hg_type)type, data + at * hg_element_size(type), &number) == HG_OK
+               ? number
+               : NAN;
+}
+
+/* a times b, of `matrices` of each, elements of their types on the host. */
+static void multiply(hg_element type, hg_element result, const char *a, const char *b, char *c,
+                     const uint64_t *extents, uint64_t matrices) {
+    uint64_t m = extents[0], k = extents[1], n = extents[2];
+    bool good = true;
+    for (uint64_t at = 0; at < matrices * m * n; at++) {
+        uint64_t row = at / n, column = at % n, z = row / m;
+        double sum = 0;
+        for (uint64_t l = 0; l < k; l++)
+            sum += number_at(type, a, row * k + l) * number_at(type, b, (z * k + l) * n + column);
+        good &= hg_type_from_f64((hg_type)result, sum, c + at * hg_element_size(result)) == HG_OK;
+    }
+    CHECK(good);
+}
+
+/* The views as they are; in a scope, of memory that is made there: both as the sums say. */
+static void product(uint64_t seed) {
+    static const hg_element TYPES[] = {HG_TYPE_F32, HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_I32,
+                                       HG_TYPE_I8,  HG_TYPE_U8,  HG_TYPE_F32, HG_TYPE_BF16};
+    static const uint64_t MOST[] = {40, 16, 6, 6}; /* by the axes of the batch */
+    static char sides[2][MOST_BYTES], want[MOST_BYTES];
+    random_state = seed * 0x9E3779B97F4A7C15u + 1;
+    for (int i = 0; i < 4; i++) rnd(2);
+    hg_element type = TYPES[rnd(sizeof TYPES / sizeof *TYPES)];
+    bool is_byte = type == HG_TYPE_I8 || type == HG_TYPE_U8;
+    hg_element result = is_byte ? HG_TYPE_I32 : type;
+    uint64_t extents[3], shapes[2][HG_TENSOR_AXES], matrices = 1;
+    uint32_t batch = (uint32_t)rnd(4);
+    for (int i = 0; i < 3; i++) extents[i] = 1 + rnd(rnd(4) ? 6 : MOST[batch]);
+    for (uint32_t d = 0; d < batch; d++) matrices *= shapes[0][d] = shapes[1][d] = 1 + rnd(3);
+    for (int i = 0; i < 2; i++)
+        shapes[i][batch] = extents[i], shapes[i][batch + 1] = extents[i + 1];
+    layout of[2] = {any_layout(shapes[0], batch + 2), any_layout(shapes[1], batch + 2)};
+    hg_tensor *memory[2] = {whole_numbers(type, &of[0]), whole_numbers(type, &of[1])};
+    for (int way = 0; way < 2; way++) {
+        hg_tensor *in[2] = {NULL}, *made[2] = {NULL}, *own = NULL;
+        hg_tensor_scope *scope = NULL;
+        hg_operation operation = is_byte ? HG_OPS_MATMUL_INTEGER : HG_OPS_MATMUL;
+        if (way) CHECK_OK(hg_scope_begin(executor, &scope));
+        for (int i = 0; i < 2; i++) {
+            if (way) CHECK_OK(hg_ops_positive(executor, memory[i], &made[i]));
+            in[i] = seen_through(&of[i], way ? made[i] : memory[i]);
+        }
+        hg_status status = hg_ops_call(executor, operation, (const hg_tensor *const *)in, 2, NULL,
+                                       &own, 1);
+        hg_status ended = hg_scope_end(scope);
+        for (int i = 0; i < 2 && !way; i++)
+            CHECK_OK(hg_tensor_to_host(in[i], sides[i], hg_tensor_numel(in[i])));
+        if (!way) multiply(type, result, sides[0], sides[1], want, extents, matrices);
+        uint64_t count = matrices * extents[0] * extents[2];
+        CHECK_MESSAGE(status == HG_OK && ended == HG_OK, "--seed %" PRIu64 " --products 1: %s",
+                      seed, hg_last_error_text());
+        if (status == HG_OK && ended == HG_OK) {
+            CHECK_OK(hg_tensor_to_host(own, bytes[0], count));
+            CHECK_MESSAGE(memcmp(bytes[0], want, count * hg_element_size(result)) == 0,
+                          "--seed %" PRIu64 " --products 1: %s other sums than by hand", seed,
+                          way ? "in a scope" : "at once");
+        }
+        hg_tensor_release(own);
+        for (int i = 0; i < 2; i++) hg_tensor_release(in[i]), hg_tensor_release(made[i]);
+    }
+    for (int i = 0; i < 2; i++) hg_tensor_release(memory[i]);
+}
+
 int main(int count, char **arguments) {
     uint64_t rounds = rounds_here(4, 1), seed = 1, done = 0, all = 0;
-    uint64_t expressions = rounds_here(1000, 60);
+    uint64_t expressions = rounds_here(1000, 60), products = rounds_here(600, 40);
     hg_operation only = HG_OPS_COUNT;
     hg_config config = hg_config_default();
     memcpy(config.backend, "cpu", 4);
     memcpy(config.jit, "off", 4);
     config.max_memory = 64 << 20; /* large results are refused */
-    CHECK_OK(hg_executor_create_from_config(&config, &executor));
+    for (int i = 1; i + 1 < count; i += 2)
+        if (strcmp(arguments[i], "--backend") == 0)
+            snprintf(config.backend, sizeof config.backend, "%s", arguments[i + 1]);
+    hg_status there = hg_executor_create_from_config(&config, &executor);
+    if (there == HG_ERROR_BACKEND_UNAVAILABLE) {
+        SKIP(hg_last_error_text());
+        return test_done();
+    }
+    CHECK_OK(there);
     for (int i = 1; i + 1 < count; i += 2) {
         if (strcmp(arguments[i], "--rounds") == 0) rounds = strtoull(arguments[i + 1], NULL, 10);
         if (strcmp(arguments[i], "--expressions") == 0) {
             expressions = strtoull(arguments[i + 1], NULL, 10);
-            rounds = 0;
+            rounds = products = 0;
+        }
+        if (strcmp(arguments[i], "--steps") == 0) {
+            uint64_t given = strtoull(arguments[i + 1], NULL, 10);
+            steps = given < STEPS ? (uint32_t)given : STEPS;
+        }
+        if (strcmp(arguments[i], "--products") == 0) {
+            products = strtoull(arguments[i + 1], NULL, 10);
+            rounds = expressions = 0;
         }
         if (strcmp(arguments[i], "--seed") == 0) seed = strtoull(arguments[i + 1], NULL, 10);
         if (strcmp(arguments[i], "--operation") == 0)
@@ -285,6 +459,8 @@ int main(int count, char **arguments) {
         }
     for (uint64_t k = 0; k < expressions && only == HG_OPS_COUNT && test_failed < 20; k++)
         express(seed + k);
+    for (uint64_t k = 0; k < products && only == HG_OPS_COUNT && test_failed < 20; k++)
+        product(seed + k);
     CHECK_MESSAGE(only != HG_OPS_COUNT || !all || done * 10 > all,
                   "only %d of %d calls are sensible", (int)done, (int)all);
     hg_executor_destroy(executor);
