@@ -270,6 +270,8 @@ export class Circuit implements Disposable_ {
   readonly type: Type;
   readonly program: Program;
   run(inputs: Record<number, Data>, outputs: readonly number[], options?: { elements?: number; backend?: string | Backend }): Record<number, Elements>;
+  /** The same on every backend. */
+  runAsync(inputs: Record<number, Data>, outputs: readonly number[], options?: { elements?: number; backend?: string | Backend }): Promise<Record<number, Elements>>;
   dispose(): void;
   readonly disposed: boolean;
 }
@@ -281,6 +283,9 @@ export class Tensor implements Disposable_ {
   readonly backend: Backend;
   data(): Elements;
   item(): number;
+  /** The same on every backend; on webgpu what was done with tensors is run for them. */
+  dataAsync(): Promise<Elements>;
+  itemAsync(): Promise<number>;
   reshape(shape: readonly number[]): Tensor;
   permute(order: readonly number[]): Tensor;
   transpose(): Tensor;

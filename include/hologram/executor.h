@@ -86,6 +86,13 @@ HG_API hg_status hg_executor_create_with_backend(hg_backend_type type,
  */
 HG_API hg_status hg_executor_create_from_config(const hg_config *config,
                                                 hg_executor **executor) HG_NODISCARD;
+/**
+ * Over a backend that is open, for hosts that must not wait: operations on tensors are recorded,
+ * and what is recorded is appended to the queue when somebody asks (hg_tensor_submit). Whatever
+ * would have to wait, as reading an element, is HG_ERROR_WOULD_BLOCK where the backend cannot.
+ * Queue and backend stay the caller's, and outlive it.
+ */
+HG_API hg_status hg_executor_create_on_queue(hg_queue *queue, hg_executor **executor) HG_NODISCARD;
 /** For bindings: the CPU; automatic; by a name ("auto", "cpu", "cuda", "metal", …). */
 HG_API hg_status hg_ffi_new_executor(hg_executor **executor) HG_NODISCARD;
 HG_API hg_status hg_ffi_new_executor_auto(hg_executor **executor) HG_NODISCARD;
@@ -95,7 +102,8 @@ HG_API hg_status hg_ffi_new_executor_with_backend(const char *backend,
  * buffers. No other call may be under way. NULL is allowed. */
 HG_API void hg_executor_destroy(hg_executor *executor);
 
-/** The executor's backend, for every other call; it ends with the executor. NULL of NULL. */
+/** The executor's backend, for every other call; it ends with the executor, unless that is over a
+ * queue. NULL of NULL. */
 HG_API hg_backend *hg_executor_backend(const hg_executor *executor);
 /** What kind it is; of an automatic one what was found. */
 HG_API hg_backend_type hg_executor_backend_type(const hg_executor *executor);

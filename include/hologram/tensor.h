@@ -249,6 +249,17 @@ HG_API hg_status hg_tensor_to(const hg_tensor *tensor, hg_executor *executor,
  */
 HG_API hg_status hg_tensor_lazy(const hg_tensor *tensor, hg_tensor **result) HG_NODISCARD;
 
+/**
+ * Appends what is recorded for a tensor's elements to its executor's queue
+ * (hg_executor_create_on_queue). What is appended to that queue later finds them.
+ * @param signal  receives a new event that the caller destroys. It is done when all is over that
+ * was appended until now, and carries the first error: no tensor of the executor can be relied on
+ * then
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: the executor has no queue; errors that are known before
+ * anything runs
+ */
+HG_API hg_status hg_tensor_submit(const hg_tensor *tensor, hg_event **signal) HG_NODISCARD;
+
 /** Operations of this thread on one executor that are recorded, to be run as one array graph. */
 typedef struct hg_tensor_scope hg_tensor_scope;
 /**

@@ -12,6 +12,8 @@ static const char *const LEVELS[] = {"error", "warn", "info", "debug", "trace"};
 
 struct hg_executor {
     hg_backend *backend;
+    hg_queue *queue; /* that work is appended to; it and the backend are the caller's. NULL: the
+                        backend is its own, and every call waits */
     hg_buffer_pool pool;
     uint32_t grid[3], block[3]; /* of launches that say nothing; 0: the program's */
     log_level level;
@@ -133,6 +135,22 @@ hg_status hg_executor_create_from_config(const hg_config *config, hg_executor **
     return status;
 }
 
+hg_status hg_executor_create_on_queue(hg_queue *queue, hg_executor **executor) {
+    HG_ENTRY;
+    if (!queue || !executor) return hg_null_argument(queue ? "executor" : "queue");
+    *executor = NULL;
+    hg_executor *e = hg_calloc(1, sizeof *e);
+    if (!e) return hg_fail_memory();
+    e->queue = queue;
+    e->backend = hg_queue_backend(queue);
+    const hg_config *config = &e->backend->config;
+    hg_buffer_pool_init(&e->pool, e->backend, config->pooling ? config->pool_buffers : 0,
+                        config->pool_bytes);
+    hg_mutex_init(&e->lock);
+    *executor = e;
+    return HG_OK;
+}
+
 hg_status hg_executor_create_with_backend(hg_backend_type type, hg_executor **executor) {
     HG_ENTRY;
     hg_config config = hg_config_default();
@@ -187,7 +205,7 @@ void hg_executor_destroy(hg_executor *e) {
     if (e->kept) e->end_kept(e->kept);
     hg_mutex_destroy(&e->lock);
     hg_buffer_pool_free(&e->pool);
-    hg_backend_destroy(e->backend);
+    if (!e->queue) hg_backend_destroy(e->backend);
     log_line(e, LOG_INFO, "closed");
     hg_free(e->log_file);
     hg_free(e);
@@ -210,6 +228,7 @@ void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end
 }
 
 hg_buffer_pool *hg_executor_pool(hg_executor *e) { return &e->pool; }
+hg_queue *hg_executor_queue(const hg_executor *e) { return e->queue; }
 
 /* ---- use ---- */
 

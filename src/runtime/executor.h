@@ -12,5 +12,6 @@
 void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept),
                        void (*trim)(void *kept));
 hg_buffer_pool *hg_executor_pool(hg_executor *e);
+hg_queue *hg_executor_queue(const hg_executor *e); /* NULL: it waits */
 
 #endif

@@ -208,6 +208,7 @@ hg_status hg_tensor_to_host(const hg_tensor *t, void *data, uint64_t count) {
     if (!count) return HG_OK;
     tensor_state *state = tensor_state_at(t->storage);
     uint64_t size = tensor_size(t->type);
+    if (state) HG_TRY(tensor_await(state));
     if (state && !tensor_is_packed(t)) return read_strided(t, state, data);
     if (state)
         return hg_buffer_read(state->backend, t->storage->buffer, t->offset * size, data,
@@ -244,6 +245,7 @@ hg_status hg_tensor_copy_from_host(hg_tensor *t, const void *data, uint64_t coun
     if (!count) return HG_OK;
     tensor_state *state = tensor_state_at(t->storage);
     uint64_t size = tensor_size(t->type);
+    if (state) HG_TRY(tensor_await(state));
     if (state && !tensor_is_packed(t)) return write_strided(t, state, data, count);
     if (state)
         return hg_buffer_write(state->backend, t->storage->buffer, t->offset * size, data,

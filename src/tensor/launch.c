@@ -197,6 +197,7 @@ hg_status tensor_launch(tensor_state *state, const tensor_work *work, const tens
                         uint32_t arg_count, const tensor_target *targets, uint32_t target_count) {
     launch_key key;
     buffer_list list;
+    HG_TRY(tensor_await(state));
     bool keeps = describe(&key, &list, work, args, arg_count, targets, target_count);
     tensor_kept *kept = keeps ? take(state, &key) : NULL;
     if (kept && hg_binding_move(kept->binding, kept->regs, list.buffers, list.count)) {

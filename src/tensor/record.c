@@ -721,8 +721,8 @@ static void keep_binding(tensor_state *state, uint64_t graph, hg_graph_binding *
 /* Which inputs are constants of the graph: weights of products in scopes, unless bindings with
  * them were of no use. True: one is. */
 static bool see_constants(tensor_record *r) {
-    bool any = false,
-         may = r->scope && hg_atomic_load(&r->state->wasted, HG_RELAXED) < TENSOR_STEADY;
+    bool any = false, may = r->scope && !r->state->appends.queue &&
+                            hg_atomic_load(&r->state->wasted, HG_RELAXED) < TENSOR_STEADY;
     for (uint64_t i = 0; i < r->storages.count; i++) {
         record_storage *s = &r->storages.data[i];
         s->constant = may && s->factor && s->result == UINT32_MAX &&
@@ -737,6 +737,16 @@ static void see_factors(const tensor_record *r) {
         if (r->storages.data[i].factor) tensor_storage_read(r->storages.data[i].storage);
 }
 
+/* Behind what was appended before, whose error it then has. */
+static hg_status append(tensor_state *state, hg_graph_binding *binding) {
+    hg_event *signal = NULL;
+    HG_TRY(hg_graph_binding_submit(binding, state->appends.queue, &state->appends.last,
+                                   state->appends.last ? 1 : 0, &signal));
+    hg_event_destroy(state->appends.last);
+    state->appends.last = signal;
+    return HG_OK;
+}
+
 static hg_status run_graph(tensor_record *r) {
     numbers n = {.literal = r->scope};
     hg_graph_binding *binding = NULL;
@@ -749,7 +759,9 @@ static hg_status run_graph(tensor_record *r) {
     handles = handles_of(r, &n, &count);
     hg_status status = r->key.failed || !handles ? hg_fail_memory() : HG_OK;
     if (status == HG_OK) status = find_binding(r, &r->key, &n, handles, count, &binding, &graph);
-    if (status == HG_OK) status = hg_graph_binding_launch(binding);
+    if (status == HG_OK)
+        status = r->state->appends.queue ? append(r->state, binding)
+                                         : hg_graph_binding_launch(binding);
     hg_error kept = *hg_error_record();
     if (status == HG_OK) {
         keep_binding(r->state, graph, binding, handles, count, steady);
@@ -807,6 +819,22 @@ hg_status tensor_ready(tensor_storage *s) {
         hg_mutex_unlock(&state->recording);
     }
     return status == HG_OK ? check_elements(s) : status;
+}
+
+hg_status hg_tensor_submit(const hg_tensor *t, hg_event **signal) {
+    HG_ENTRY;
+    if (!t || !signal) return hg_null_argument(t ? "signal" : "tensor");
+    *signal = NULL;
+    tensor_state *state = tensor_state_at(t->storage);
+    if (!state || !state->appends.queue)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "the tensor's executor has no queue: hg_executor_create_on_queue makes one");
+    HG_TRY(tensor_ready(t->storage));
+    hg_mutex_lock(&state->recording);
+    *signal = state->appends.last;
+    state->appends.last = NULL;
+    hg_mutex_unlock(&state->recording);
+    return *signal ? HG_OK : hg_queue_submit(state->appends.queue, NULL, 0, NULL, 0, signal);
 }
 
 /* ---- scopes ---- */
@@ -916,7 +944,7 @@ static hg_status begin_run(tensor_run *run, hg_executor *executor, bool lazy) {
     *run = (tensor_run){.state = state};
     for (hg_tensor_scope *s = innermost; s && !run->record; s = s->outer)
         if (s->record->state == state) run->record = s->record;
-    run->own = !run->record && !lazy;
+    run->own = !run->record && !lazy && !state->appends.queue;
     if (run->record || run->own) return HG_OK; /* its own one is made by a call that needs it */
     run->record = lazy_record(state);
     return run->record ? HG_OK : hg_fail_memory();

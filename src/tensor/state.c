@@ -39,6 +39,7 @@ static void *make(hg_executor *executor) {
     state->references = 1;
     state->executor = executor;
     state->backend = hg_executor_backend(executor);
+    state->appends.queue = hg_executor_queue(executor);
     hg_mutex_init(&state->lock);
     hg_mutex_init(&state->recording);
     return state;
@@ -66,6 +67,8 @@ void tensor_state_release(tensor_state *state) {
 static void end(void *kept) {
     tensor_state *state = kept;
     tensor_state_trim(state);
+    hg_event_destroy(state->appends.last);
+    state->appends.last = NULL;
     for (uint64_t i = 0; i < state->programs.count; i++) {
         hg_program_release(state->programs.data[i].program);
         hg_free(state->programs.data[i].key);

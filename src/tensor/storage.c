@@ -146,6 +146,7 @@ static hg_status allocate(tensor_storage *s, tensor_state *state, bool zero) {
     hg_buffer buffer = {0};
     uint64_t class_bytes;
     if (!state->executor) return gone();
+    if (zero) HG_TRY(tensor_await(state));
     hg_buffer_pool *pool = hg_executor_pool(state->executor);
     hg_status status = hg_buffer_pool_take_whole(pool, bytes_of(s), zero, &buffer, &class_bytes);
     if (status == HG_ERROR_ALLOCATION_FAILED || status == HG_ERROR_OUT_OF_MEMORY) {
@@ -172,7 +173,9 @@ static hg_status import(tensor_storage *s, tensor_state *state) {
     if (status == HG_OK) tensor_storage_imported(s, state);
     if (status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY) return status;
     HG_TRY(allocate(s, state, false));
-    status = bytes ? hg_buffer_write(state->backend, s->buffer, 0, s->host, bytes) : HG_OK;
+    status = tensor_await(state);
+    if (status == HG_OK)
+        status = bytes ? hg_buffer_write(state->backend, s->buffer, 0, s->host, bytes) : HG_OK;
     if (status != HG_OK) {
         hg_error kept = *hg_error_record();
         free_buffer(s, state);
@@ -317,6 +320,7 @@ hg_status hg_tensor_from_host(hg_executor *executor, hg_element type, const void
     hg_status status;
     if (state) {
         status = tensor_storage_allocate(s, false);
+        if (status == HG_OK && bytes) status = tensor_await(state);
         if (status == HG_OK && bytes)
             status = hg_buffer_write(state->backend, s->buffer, 0, data, bytes);
     } else {

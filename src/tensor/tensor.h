@@ -177,6 +177,10 @@ struct tensor_state {
     uint32_t references;   /* atomic: of the executor and of storages */
     hg_executor *executor; /* NULL: destroyed */
     hg_backend *backend;
+    struct {
+        hg_queue *queue; /* that records are appended to; NULL: they run at once */
+        hg_event *last;  /* of what was; NULL: nothing that nobody was told of */
+    } appends;
     hg_mutex lock; /* of what follows */
     HG_VEC(tensor_program) programs;
     uint32_t *program_slots; /* a hash table: number + 1 */
@@ -202,6 +206,15 @@ struct tensor_state {
 HG_NODISCARD static inline hg_status tensor_place(tensor_storage *s, tensor_state *state) {
     if (HG_LIKELY(tensor_state_at(s) == state && state->executor)) return HG_OK;
     return tensor_place_there(s, state);
+}
+/* Before something else than its queue uses its memory: what was appended is over. */
+HG_NODISCARD static inline hg_status tensor_await(tensor_state *state) {
+    hg_status status = HG_OK;
+    if (!state->appends.queue) return HG_OK;
+    hg_mutex_lock(&state->recording);
+    if (state->appends.last) status = hg_event_wait(state->appends.last);
+    hg_mutex_unlock(&state->recording);
+    return status == HG_OK ? hg_queue_synchronize(state->appends.queue) : status;
 }
 /* Of an executor; made at the first call. */
 hg_status tensor_state_of(hg_executor *executor, tensor_state **state) HG_NODISCARD;

@@ -57,11 +57,48 @@ export const checks = {
     y.write([0, 0, 0]);
     await binding.run();
     same(await y.readAsync(), Float32Array.of(1, 2, 3));
-    for (const call of [() => y.read(), () => binding.launch(), () => binding.results(), () => hg.tensor([1], { backend }),
+    for (const call of [() => y.read(), () => binding.launch(), () => binding.results(), () => hg.tensor([1], { backend }).data(),
       () => hg.circuit('merge@c00[c01,c02]').run({ 0: [1], 1: [2] }, [2], { backend })])
       same((await failure(call)).status, 'HG_ERROR_WOULD_BLOCK', String(call));
     contains((await failure(() => y.view())).message, 'readAsync' in y ? 'in place' : '');
     for (const one of [binding, program, y]) one.dispose();
+  },
+
+  async 'tensors are what they are on wasm'(hg) {
+    const chains = {
+      sums: ({ tensor, ops }) => ops.add(ops.mul(tensor([[1, 2, 3], [4, 5, 6]]), tensor([0.1, 0.2, 0.3])), tensor([7])),
+      product: ({ tensor, ops }) => ops.matmul(tensor([[1, 2], [3, 4.5]]), tensor([[0.5, -1], [2, 3]])),
+      rows: ({ tensor, ops }) => ops.softmax(tensor([[1, 2, 3], [-1, 0, 1]]), { axes: [1] }),
+      transposed: ({ tensor, ops }) => ops.exp(tensor([[0, 1], [2, 3]]).transpose()),
+      part: ({ tensor }) => tensor(new Float32Array(100).map((_, i) => i)).slice(0, 3, 90, 7),
+      integers: ({ tensor, ops }) => ops.sum(tensor(new Int32Array(1000).map((_, i) => i * i))),
+      wide: ({ tensor, ops }) => ops.add(tensor(BigInt64Array.of(2n ** 60n, -5n)), tensor(BigInt64Array.of(1n, 5n))),
+      none: ({ tensor, ops }) => ops.neg(tensor(new Float32Array())),
+    };
+    const gpu = await hg.opened('webgpu');
+    for (const [name, chain] of Object.entries(chains)) {
+      const [there, here] = [gpu, hg.backend('wasm')].map((backend) => chain({ tensor: (data) => hg.tensor(data, { backend }), ops: hg.ops }));
+      same([there.shape, there.type], [here.shape, here.type], name);
+      same(await there.dataAsync(), here.data(), name);
+      same(await here.dataAsync(), here.data(), name);
+    }
+    const one = hg.ops.sum(hg.tensor([1, 2, 3.5], { backend: gpu }));
+    same([await one.itemAsync(), (await failure(() => one.item())).status], [6.5, 'HG_ERROR_WOULD_BLOCK']);
+    contains((await failure(() => hg.tensor([1, 2], { shape: [3], backend: gpu }))).message, 'Tensor shape mismatch');
+    const x = hg.ops.mul(hg.tensor([1, 2, 3], { backend: gpu }), hg.tensor([2], { backend: gpu }));
+    same(await hg.run(AXPY, { x, y: [10, 20, 30], alpha: 1 }, { backend: gpu }), { y: Float32Array.of(12, 24, 36) });
+    const last = Array.from({ length: 200 }).reduce((sum) => hg.ops.add(sum, x), x); // recorded, many at once
+    same(await last.dataAsync(), Float32Array.of(402, 804, 1206));
+  },
+
+  async 'circuits'(hg) {
+    const circuit = hg.circuit('merge@c00[c01,c02]');
+    const x = Float32Array.from({ length: 5000 }, (_, i) => i / 3); // more than a class
+    const here = circuit.run({ 1: x, 2: x }, [0], { backend: 'wasm' });
+    same(await circuit.runAsync({ 1: x, 2: x }, [0], GPU), here);
+    same(await circuit.runAsync({ 1: x, 2: x }, [0], { backend: 'wasm' }), here);
+    contains((await failure(() => circuit.runAsync({ 7: x }, [0], GPU))).message, 'c07');
+    circuit.dispose();
   },
 
   async 'a fault says where'(hg) {

@@ -20,6 +20,7 @@ function configured(core, native, settings, body) {
 /** A device with its memory. */
 export class Backend extends Handle {
   #queue = null;
+  #executor = null; // token of the one over the queue
   #work = 0;
   #closing = false;
 
@@ -98,11 +99,18 @@ export class Backend extends Handle {
     return this.waits ? this.core.call('hg_executor_backend', this.address) : this.address;
   }
 
-  /** The hg_executor, of which tensors are. */
+  /** The hg_executor, of which tensors are: where nothing can be waited for, one that appends to the queue. */
   get executor() {
-    if (!this.waits)
-      throw new HologramError(`tensors are on wasm: what is done with them on ${this.name} would have to be waited for`, { status: 'HG_ERROR_WOULD_BLOCK' });
-    return this.address;
+    if (this.waits) return this.address;
+    this.#executor ??= makeToken(this.core, this.core.made('hg_executor_create_on_queue', this.queue.address), 'hg_executor_destroy', [this.queue.token]);
+    return this.#executor.address;
+  }
+
+  /** Work of tensors has failed: those that there are have no elements any more, new ones are of another executor. */
+  dropTensors(executor) {
+    if (this.#executor?.address !== executor) return;
+    this.#executor.release();
+    this.#executor = null;
   }
 
   /** For copies of Buffers, where they cannot be waited for. */

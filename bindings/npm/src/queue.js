@@ -67,14 +67,17 @@ export class Queue {
     }
   }
 
-  /** Copies of the elements of Buffers, in their order, as they are when the events `waits` are over. */
+  /**
+   * Copies of the elements of Buffers, or of { type, handle, offset, byteLength }, in their order, as they are when the events `waits` are
+   * over.
+   */
   async read(buffers, waits = []) {
     const { core } = this;
     const hosts = [];
     try {
       for (const { byteLength } of buffers) hosts.push(core.allocate(byteLength));
-      await this.over(this.submit(buffers.map((buffer, i) =>
-        ({ kind: values.HG_COMMAND_COPY_OUT, buffer: { handle: buffer.handle }, length: buffer.byteLength, host: hosts[i] })), waits));
+      await this.over(this.submit(buffers.map(({ handle, offset = 0n, byteLength }, i) =>
+        ({ kind: values.HG_COMMAND_COPY_OUT, buffer: { handle }, offset, length: byteLength, host: hosts[i] })), waits));
       return buffers.map((buffer, i) => fromBytes(typeOf(buffer.type), core.bytes.subarray(hosts[i], hosts[i] + buffer.byteLength)));
     } finally {
       for (const host of hosts) core.free(host);

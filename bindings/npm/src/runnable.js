@@ -185,7 +185,7 @@ export class Bound extends Handle {
   }
 
   async #settled() {
-    for (const buffer of this.buffers.values()) if (buffer instanceof Buffer) await buffer.settled();
+    for (const buffer of this.buffers.values()) await buffer.settled();
   }
 
   async #read(waits) {

@@ -2,7 +2,7 @@
 import { HologramError, expectOptions, values } from './core.js';
 import { Handle } from './handles.js';
 import { operations } from './interface.js';
-import { fromBytes, toBytes, typeOf, typeOfArray } from './types.js';
+import { fromBytes, toBytes, toNumbers, typeOf, typeOfArray } from './types.js';
 
 // Types that tensors have beside the 24: bool is a byte, complex numbers are pairs.
 const MORE = new Map([
@@ -39,6 +39,7 @@ export class Tensor extends Handle {
     super(hg.core, address, 'hg_tensor_release', [backend.token]);
     this.hg = hg;
     this.backend = backend;
+    this.executor = backend.executor;
   }
 
   static of(hg, data, { type = null, shape = null, backend = 'auto' } = {}) {
@@ -51,10 +52,25 @@ export class Tensor extends Handle {
     const count = bytes.length / element.bytes;
     if (!Number.isInteger(count)) throw new HologramError(`tensor: pairs of numbers are expected for ${element.name}, not ${count * element.each} numbers`);
     const extents = shape ?? found ?? [count];
+    if (!device.waits) return Tensor.#sent(hg, device, element, bytes, count, extents);
     return core.scope((scope) => {
       const made = core.made('hg_tensor_from_host', device.executor, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length);
       return new Tensor(hg, made, device);
     });
+  }
+
+  /** Elements on their way to a device that cannot be waited for. */
+  static #sent(hg, device, element, bytes, count, extents) {
+    const { core } = hg;
+    const tensor = core.scope((scope) =>
+      new Tensor(hg, core.made('hg_tensor_empty', device.executor, element.code, scope.array('u64', extents), extents.length), device));
+    if (tensor.length !== count) {
+      tensor.dispose();
+      throw new HologramError(`Tensor shape mismatch: [${extents.join(', ')}] has ${extents.reduce((all, extent) => all * Number(extent), 1)} elements, ${count} given`,
+        { status: 'HG_ERROR_INVALID_ARGUMENT' });
+    }
+    if (count) device.queue.write(tensor.#place(), bytes).catch(() => device.dropTensors(tensor.executor));
+    return tensor;
   }
 
   get type() {
@@ -83,6 +99,63 @@ export class Tensor extends Handle {
     });
   }
 
+  /** A promise of the same, on every backend: what was done with tensors until now is run for it. */
+  async dataAsync() {
+    if (this.backend.waits) return this.data();
+    const packed = this.contiguous();
+    try {
+      const { backend: { queue } } = this;
+      const element = elementOf(this.core.call('hg_tensor_type', this.address));
+      if (!packed.length) return fromBytes(typeOf(element.of), new Uint8Array());
+      const reading = packed.#submitted((event) => {
+        const elements = queue.read([{ ...packed.#place(), type: element.of, byteLength: packed.length * element.bytes }], [event]);
+        elements.catch(() => {}); // the event says why
+        return elements;
+      });
+      return (await reading)[0];
+    } finally {
+      packed.dispose();
+    }
+  }
+
+  /** A promise of the value of a tensor with one element. */
+  async itemAsync() {
+    if (this.backend.waits) return this.item();
+    if (this.length !== 1) throw new HologramError(`a tensor of one element is expected, not of ${this.length}`, { status: 'HG_ERROR_INVALID_ARGUMENT' });
+    return Number(toNumbers(typeOf(elementOf(this.core.call('hg_tensor_type', this.address)).of), await this.dataAsync())[0]);
+  }
+
+  /** All that was done for its elements is over. */
+  async settled() {
+    if (!this.backend.waits) await this.#submitted(() => {});
+  }
+
+  /** Appends what is recorded for it to the queue, and waits; body(event) may append more. Gives what body gives. */
+  async #submitted(body) {
+    const { core, backend, executor } = this;
+    try {
+      const event = core.made('hg_tensor_submit', this.address);
+      const found = body(event);
+      await backend.queue.over(event);
+      return await found;
+    } catch (error) {
+      backend.dropTensors(executor);
+      this.hg.note(error, backend);
+      throw error;
+    }
+  }
+
+  /** { handle, offset } of its elements. */
+  #place() {
+    const { core } = this;
+    return core.scope((scope) => {
+      const buffer = scope.structure('hg_buffer');
+      const offset = scope.zeros(8);
+      core.try('hg_tensor_buffer', this.address, buffer, offset);
+      return { handle: core.view.getBigUint64(buffer, true), offset: core.view.getBigUint64(offset, true) };
+    });
+  }
+
   /** The value of a tensor with one element. */
   item() {
     return this.core.scope((scope) => {
@@ -96,13 +169,9 @@ export class Tensor extends Handle {
   bufferHandle() {
     const { core } = this;
     if (!core.call('hg_tensor_is_contiguous', this.address)) throw new HologramError('a view whose elements do not lie one behind the other: contiguous() of it copies');
-    return core.scope((scope) => {
-      const buffer = scope.structure('hg_buffer');
-      const offset = scope.zeros(8);
-      core.try('hg_tensor_buffer', this.address, buffer, offset);
-      if (core.view.getBigUint64(offset, true) !== 0n) throw new HologramError('a view that begins inside of its memory: contiguous() of it copies');
-      return core.view.getBigUint64(buffer, true);
-    });
+    const { handle, offset } = this.#place();
+    if (offset !== 0n) throw new HologramError('a view that begins inside of its memory: contiguous() of it copies');
+    return handle;
   }
 
   #view(name, ...args) {

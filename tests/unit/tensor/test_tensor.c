@@ -546,6 +546,49 @@ static void lazy_without_executor(void) {
     hg_tensor_release(x), hg_tensor_release(l), hg_tensor_release(y);
 }
 
+/* Over a queue nothing is run before it is asked for, and what was asked for is what an executor
+ * of its own computes. */
+static void on_queue(hg_executor *own) {
+    hg_queue *queue;
+    hg_executor *e[2] = {own, NULL};
+    hg_event *event;
+    float got[2][12];
+    double value;
+    OK(hg_queue_create(hg_executor_backend(own), NULL, &queue));
+    OK(hg_executor_create_on_queue(queue, &e[1]));
+    for (int i = 0; i < 2; i++) {
+        hg_tensor *x, *y, *z, *product, *w;
+        OK(hg_tensor_from_host(e[i], HG_TYPE_F32,
+                               (const float[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 12,
+                               (uint64_t[]){3, 4}, 2, &x));
+        OK(hg_tensor_transpose(x, &y));
+        OK(hg_ops_exp(e[i], y, &z));
+        OK(hg_ops_matmul(e[i], x, z, &product));
+        if (i) OK(hg_tensor_submit(product, &event));
+        if (i) OK(hg_event_wait(event));
+        if (i) hg_event_destroy(event);
+        OK(hg_tensor_to_host(product, got[i], 9));
+        OK(hg_tensor_copy_from_host(x, got[i], 12)); /* once all that reads it is over */
+        for (int k = 0; k < 300; k++) {
+            OK(hg_ops_add(e[i], product, product, &w));
+            hg_tensor_release(product);
+            product = w;
+            if (k % 100 == 7 && i) OK(hg_tensor_submit(product, &event));
+            if (k % 100 == 7 && i) hg_event_destroy(event);
+        }
+        OK(hg_tensor_select(product, 0, 1, &w));
+        OK(hg_tensor_to_host(w, got[i] + 9, 3));
+        hg_tensor_release(x), hg_tensor_release(y), hg_tensor_release(z), hg_tensor_release(w);
+        FAILS(hg_tensor_submit(product, NULL), "signal");
+        if (!i) FAILS(hg_tensor_submit(product, &event), "the tensor's executor has no queue");
+        if (i) hg_executor_destroy(e[i]);
+        if (i) FAILS(hg_tensor_item(product, &value), "one element");
+        hg_tensor_release(product);
+    }
+    CHECK(memcmp(got[0], got[1], sizeof got[0]) == 0);
+    hg_queue_destroy(queue);
+}
+
 /* ---- mistakes and text ---- */
 
 static void mistakes(hg_executor *e) {
@@ -664,6 +707,7 @@ int main(int count, char **arguments) {
     lazy_before(e);
     freed_buffer(e);
     lazy_without_executor();
+    on_queue(e);
     mistakes(e);
     launches(e);
     hg_executor_destroy(e);
