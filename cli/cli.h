@@ -131,6 +131,10 @@ bool cli_take_input(cli *c, const char *path, const char *reader, const char *wh
  * with the programs that it names; loading either, with its options checked. False after reporting.
  */
 bool cli_is_graph(const cli *c, const char *path);
+/* Whether a file's name is that of a StableHLO module: .stablehlo or .mlir. */
+static inline bool cli_is_stablehlo(const char *path) {
+    return hg_path_ends(path, ".stablehlo") || hg_path_ends(path, ".mlir");
+}
 bool cli_load_graph(cli *c, const char *path);
 bool cli_load_any(cli *c, const char *path);
 bool cli_take_graph_source(cli *c, hg_bytes bytes); /* takes the bytes over; c->file is set */

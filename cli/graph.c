@@ -2,6 +2,7 @@
  * passes, memory plans. */
 #include "graph.h"
 #include "translators/front_ends.h"
+#include <hologram/stablehlo.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,14 +47,20 @@ static hg_status read_program(void *user, const char *file, hg_diagnostics *d,
 
 static hg_status read_text(cli *c) {
     hg_graph_read_options options = {.size = sizeof options, .program = read_program, .user = c};
-    HG_TRY(hg_graph_read_text((const char *)c->source.data, (size_t)c->source.length, &options,
-                              c->diagnostics, &c->graph));
+    const char *text = (const char *)c->source.data;
+    size_t length = (size_t)c->source.length;
+    if (hg_path_ends(c->file, ".graph"))
+        HG_TRY(hg_graph_read_text(text, length, &options, c->diagnostics, &c->graph));
+    else
+        HG_TRY(hg_graph_read_stablehlo(text, length, c->diagnostics, &c->graph));
     return graph_interface(c->graph, &c->program);
 }
 
-bool cli_is_graph(const cli *c, const char *path) {
-    return c->as_graph || (path && hg_path_ends(path, ".graph"));
+static bool is_graph_text(const char *path) {
+    return path && (hg_path_ends(path, ".graph") || cli_is_stablehlo(path));
 }
+
+bool cli_is_graph(const cli *c, const char *path) { return c->as_graph || is_graph_text(path); }
 
 /* The graph that a program is. */
 static bool load_program(cli *c, const char *path) {
@@ -78,7 +85,7 @@ bool cli_take_graph_source(cli *c, hg_bytes bytes) {
 }
 
 bool cli_load_graph(cli *c, const char *path) {
-    if (!path || !hg_path_ends(path, ".graph")) return load_program(c, path);
+    if (!is_graph_text(path)) return load_program(c, path);
     hg_bytes bytes = {0};
     c->file = path;
     if (hg_file_read(path, HG_MAX_SOURCE_BYTES, &bytes) == HG_OK)

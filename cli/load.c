@@ -95,6 +95,11 @@ bool cli_load(cli *c, const char *path) {
             "'%s' is an array graph: run, verify, describe, explain, plan, emit, bench, diff and "
             "build (alone) take one",
             path);
+    if (hg_path_ends(path, ".graph") || cli_is_stablehlo(path)) {
+        cli_usage(c,
+                  "'%s' is an array graph: run, verify, describe, explain, emit, bench, diff and "
+                  "build (alone) take one",
+                  path);
         return false;
     }
     c->file = from_input ? "<stdin>" : path;

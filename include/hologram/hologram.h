@@ -18,6 +18,7 @@
 #include <hologram/emit.h>
 #include <hologram/executor.h>
 #include <hologram/graph.h>
+#include <hologram/stablehlo.h>
 #include <hologram/json_kernel.h>
 #include <hologram/launch.h>
 #include <hologram/operators.h>

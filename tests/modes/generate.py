@@ -25,7 +25,7 @@ VALID = {
     ("hg_graph_call_program", "args"): "NULL", ("hg_graph_call_program", "arg_count"): "0", ("hg_graph_call_program", "made"): "NULL",
     ("hg_graph_call_program", "made_count"): "0", ("hg_graph_call", "args"): "NULL", ("hg_graph_call", "arg_count"): "0",
     ("hg_graph_call", "made"): "NULL", ("hg_graph_call", "made_count"): "0", ("hg_graph_binding_submit", "wait_count"): "0",
-    ("hg_graph_read_text", "text"): "f.graph_text", ("hg_graph_read_text", "options"): "NULL", ("hg_graph_add_text", "text"): "f.graph_text",
+    ("hg_graph_read_text", "text"): "f.graph_text", ("hg_graph_read_text", "options"): "NULL", ("hg_graph_read_stablehlo", "text"): "f.stablehlo_text", ("hg_graph_add_text", "text"): "f.graph_text",
     ("hg_graph_add_text", "options"): "NULL", ("hg_graph_bind", "params"): "f.graph_params", ("hg_graph_compile", "options"): "NULL",
     ("hg_circuit_parse", "text"): "f.circuit_text", ("hg_circuit_compile", "text"): "f.circuit_text",
     ("hg_circuit_to_isa_translate", "text"): "f.circuit_text", ("hg_circuit_constant", "text"): '"0.1"', ("hg_circuit_set_type", "type"): '"f32"',

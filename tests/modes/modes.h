@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 typedef struct modes_fixture {
-    const char *backend_name, *text, *circuit_text, *graph_text, *json, *target;
+    const char *backend_name, *text, *circuit_text, *graph_text, *stablehlo_text, *json, *target;
     hg_backend *backend;
     hg_context *context;
     hg_comm *comm;

@@ -183,6 +183,9 @@ static const char TEXT[] = ".atlas 1\n.program p\n" CONSTANTS;
 static const char INCLUDING[] = ".atlas 1\n.program p\n.include \"other\"\n mov_imm.f64 r1, "
                                 "INCLUDED\n stg.f64 [class0 + 48], r1\n";
 static const char CIRCUIT[] = "mark@c00 . scale(0.1)@c00 . softmax@c00";
+static const char STABLEHLO[] =
+    "func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.exponential "
+    "%arg0 : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
 #define GRAPH ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n"
 static const char JSON[] = "{\"version\":\"1.0\",\"kernel\":{\"name\":\"mix\",\"params\":[{"
                            "\"name\":\"x\",\"type\":{\"kind\":\"device_array\",\"element_type\":"
@@ -221,6 +224,7 @@ static void set_values(void) {
     f.circuit_text = CIRCUIT;
     f.json = JSON;
     f.graph_text = GRAPH;
+    f.stablehlo_text = STABLEHLO;
     f.target = "opencl";
     f.on_done = on_done;
     f.on_config = on_config;

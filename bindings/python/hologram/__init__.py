@@ -18,6 +18,7 @@ from ._scope import jit, profile, scope
 from ._builder import Builder
 from ._buffer import Buffer, Config, Tensor, new_executor, new_executor_auto, new_executor_with_backend, ops
 from ._graph import Circuit, Graph
+from ._stablehlo import Module, from_jax, from_stablehlo
 from ._kernel import In, Inout, Kernel, Out, interpret, kernel, static, static_range
 
 

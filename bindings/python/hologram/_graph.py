@@ -25,13 +25,16 @@ class Graph(_Runnable):
     def __init__(self, text, *, name="program.graph"):
         made, raw = ctypes.c_void_p(), text.encode()
         self._executables, self._lock = {}, threading.Lock()
-        with _Diagnostics() as said:
-            said.check(c.hg_graph_read_text(raw, len(raw), None, said.handle, ctypes.byref(made)), name, text)
+        self._open(raw, name, text, made)
         self._handle = made.value
         lines = self.text.splitlines()
         self._extents = {word for line in lines if line.startswith(".extent") for word in re.findall(r"\w+", line)[1:]}
         self._inputs = {found[1]: (types.resolve(found[2]), [one.strip() for one in found[3].split(",")])
                         for line in lines if (found := re.match(r"\.(?:input|constant)\s+(\w+)\s+(\w+)\s*\[(.*?)\]", line))}
+
+    def _open(self, raw, name, text, made):
+        with _Diagnostics() as said:
+            said.check(c.hg_graph_read_text(raw, len(raw), None, said.handle, ctypes.byref(made)), name, text)
 
     def _compile(self, backend, made):
         return c.hg_graph_compile(backend, self.handle, None, made)

@@ -1,0 +1,67 @@
+/* What is asked of a module's operations and types. */
+#include "hlo/hlo.h"
+#include <stdio.h>
+#include <string.h>
+
+bool shlo_is(const shlo_word *word, const char *text) {
+    return word->length == strlen(text) && memcmp(word->text, text, word->length) == 0;
+}
+
+bool shlo_elements(const shlo_type *type, uint64_t *count) {
+    *count = 1;
+    for (uint32_t i = 0; i < type->rank; i++)
+        if (type->dims[i] == 0) return *count = 0, true;
+    for (uint32_t i = 0; i < type->rank; i++)
+        if (!hg_mul_u64(*count, type->dims[i], count) || *count >> 40) return false;
+    return true;
+}
+
+const char *shlo_type_text(const shlo_type *t, char buffer[240]) {
+    size_t at = (size_t)snprintf(buffer, 240, "tensor<");
+    for (uint32_t i = 0; i < t->rank; i++)
+        at += (size_t)snprintf(buffer + at, 240 - at, "%llux", (unsigned long long)t->dims[i]);
+    const char *element = hg_type_name((hg_type)t->element);
+    bool is_unsigned = *element == 'u' && !t->truth;
+    snprintf(buffer + at, 240 - at, "%s%s%s%s>", t->complex ? "complex<" : "",
+             t->truth      ? "i1"
+             : is_unsigned ? "ui"
+                           : element,
+             is_unsigned ? element + 1 : "", t->complex ? ">" : "");
+    return buffer;
+}
+
+const shlo_attribute *shlo_attribute_of(const shlo_op *op, const char *key, uint32_t n) {
+    for (const shlo_attribute *a = op->attributes; a; a = a->next)
+        if (shlo_is(&a->key, key) && n-- == 0) return a;
+    return NULL;
+}
+
+int64_t shlo_item(const shlo_op *op, const char *key, uint32_t n, uint32_t i, int64_t otherwise) {
+    const shlo_attribute *a = shlo_attribute_of(op, key, n);
+    if (!a || !a->count) return otherwise;
+    return a->count == 1 ? a->items[0] : i < a->count ? a->items[i] : otherwise;
+}
+
+uint32_t shlo_item_count(const shlo_op *op, const char *key, uint32_t n) {
+    const shlo_attribute *a = shlo_attribute_of(op, key, n);
+    return a ? a->count : 0;
+}
+
+hg_status shlo_mistake(hg_diagnostics *d, const char *code, const shlo_word *at, const char *format,
+                       ...) {
+    char message[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    hg_diagnose(d, HG_SEVERITY_ERROR, code,
+                (hg_place){at->line, at->column, at->length ? at->length : 1, HG_NONE, 0}, NULL,
+                "%s", message);
+    return hg_fail(HG_ERROR_ISA, "line %u, column %u: %s", (unsigned)at->line, (unsigned)at->column,
+                   message);
+}
+
+void shlo_module_free(shlo_module *module) {
+    hg_vec_free(&module->values);
+    hg_arena_free(&module->arena);
+}

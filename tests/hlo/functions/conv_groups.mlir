@@ -1,0 +1,10 @@
+module @jit_conv_groups attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<2x4x7xf32>, %arg1: tensor<6x2x3xf32>) -> (tensor<2x6x7xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [1], pad = [[1, 1]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x4x7xf32>, tensor<6x2x3xf32>) -> tensor<2x6x7xf32>
+    return %0 : tensor<2x6x7xf32>
+  }
+}
+// bound 6e-07
+// arg0 f32 2,4,7 686941bf5a95dd3eb3ac78bf5b279bbf01f0eabfe53bee3ffef8a3beabc9793e8a5bfebc04cd233e0d844b3d7540f43f8cfb84bfeb5ac7bfe58781bfbfd7aabfe8383f3f4e04523fc71876bfcdf9b1bfe8a7b5be5910b23fd37334c003d1063f59b289bfc02a853f69f989bf062292bec1cdc0bf922d7abf2d63b13f7211523f73a7cdbe9ec35ebf4668f2bf5f8dc9bed128fdbcb124acbdfb15c0bd75978fbf9aba87bdfa671ebd2331a53f1ff1ee3fda460cbea02c44bf5a1585bd118d1bbf24103ebf243b70bd008b85bfd0291b3fadd1d4bd1701803ea2543bbe592d3abf
+// arg1 f32 6,2,3 7aad72bf7bf872be8f7b0cbfd5836f3ed23791bb1160aebfe476893ddae2abbf7ad11dbf84b596be47d104c04268bb3d619b1a3e18d121be1d40d9befb48bfbe7efe79bf2b168abef8770dbf8dc5bb3d22219abf7b3e713ef9a7123ed9f510be74dfe0be26660d3fab11d5bf8ac0eb3ed0de783eb316913e8c41c43e3d5527bff3d784be4116233fbf7cdc3e83ac533e
+// result f32 2,6,7 c6568bbc40607c3fbdc9d13e9784b1becda8fd3fe17e8140ad54f6bf0169743e2113d3bc5798e13f4efb2d40665c35c02e2779bf89f982400b9296be61c7003e263e133fe5954d3e993512c0e99a923e74670f40a437074083fc1cbf624b1ebfe188243f1a29973f364c763ff1cce13e29d8993fa43fb7bffcc4ebbf57120040fe12603f8d12c33e309b1abe5512833fa49e923d384a40c018c1b13d60ed573fd9a1453f832a8ebfde01703f17fe6b3f5750893ef64d623e5de506be8062b53f1024a13f741d5c404479073fea7a10c0610125bfaac05e40057d3140146825405ed1853f7416ecbedc8618bfc9f02c3f873dda3f28f6af3f23f16b3e4abefebf0e4920bfeb0688bee66f343eb6db973f8442813f07b0f63d8f152dc05c5e153f84818f3cabd88e3dfaf7a23f2a194b3f22f2cebe84cfc8bf4d9186bf0e2c143f60b95b3f683cb8bde176fd3ef89a35be

@@ -1,0 +1,31 @@
+module @jit_sort attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<9x3xf32>) -> (tensor<9x3xf32> {jax.result_info = "result"}) {
+    %0 = call @sort(%arg0) : (tensor<9x3xf32>) -> tensor<9x3xf32>
+    return %0 : tensor<9x3xf32>
+  }
+  func.func private @sort(%arg0: tensor<9x3xf32>) -> tensor<9x3xf32> {
+    %0 = "stablehlo.sort"(%arg0) <{dimension = 0 : i64, is_stable = true}> ({
+    ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
+      %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %1 = stablehlo.compare EQ, %arg1, %cst, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %2 = stablehlo.select %1, %cst_0, %arg1 : tensor<i1>, tensor<f32>
+      %3 = stablehlo.compare NE, %arg1, %arg1, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %cst_1 = stablehlo.constant dense<0x7FC00000> : tensor<f32>
+      %4 = stablehlo.select %3, %cst_1, %2 : tensor<i1>, tensor<f32>
+      %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %5 = stablehlo.compare EQ, %arg2, %cst_2, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %6 = stablehlo.select %5, %cst_3, %arg2 : tensor<i1>, tensor<f32>
+      %7 = stablehlo.compare NE, %arg2, %arg2, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %cst_4 = stablehlo.constant dense<0x7FC00000> : tensor<f32>
+      %8 = stablehlo.select %7, %cst_4, %6 : tensor<i1>, tensor<f32>
+      %9 = stablehlo.compare LT, %4, %8, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %9 : tensor<i1>
+    }) : (tensor<9x3xf32>) -> tensor<9x3xf32>
+    return %0 : tensor<9x3xf32>
+  }
+}
+// bound 0
+// arg0 f32 9,3 851937bfd57321c0ad0c35402d46353fc0b6e83f1d6069bf22d7bb3fd580cb3f7bfbc63fe7b8adbc47ea99bf7d9135be2bfa0cc08bdbd9bf664abc3d4acc7dbfc26428be433bdfbd1022f73fa118a63f51cc37bd38bd9a3f489b47bfc47dacbe7604693fbcee9ebf90d68ebe
+// result f32 9,3 2bfa0cc0d57321c01d6069bf4acc7dbf8bdbd9bfc47dacbe851937bfbcee9ebf90d68ebee7b8adbc47ea99bf7d9135be2d46353f489b47bf433bdfbd7604693fc26428be51cc37bd38bd9a3fa118a63f664abc3d22d7bb3fd580cb3f7bfbc63f1022f73fc0b6e83fad0c3540

@@ -1,0 +1,73 @@
+"""StableHLO modules in Python: the texts of tests/hlo against what JAX made of them, what is refused, and hg.from_jax where JAX is installed."""
+import glob
+import os
+import sys
+
+from package import SOURCE, check, checks, hg, numpy
+
+np = numpy()
+
+FOLDER = os.path.join(SOURCE, "tests", "hlo", "functions")
+
+
+def raises(kind, text, call):
+    try:
+        call()
+    except kind as error:
+        check(text in str(error), f"expected {text!r}, got {error}")
+    else:
+        check(False, f"no {kind.__name__}")
+
+
+def arrays_of(text):
+    found, bound = {}, 0
+    for line in text.splitlines():
+        words = line.split()
+        if line.startswith("// bound"):
+            bound = float(words[2])
+        elif line.startswith("// ") and len(words) >= 4:
+            _, name, kind, shape = words[:4]
+            data = bytes.fromhex(words[4] if len(words) > 4 else "")
+            kind = "u16" if kind == "bf16" else kind
+            dtype = np.dtype(kind[0] + str(int(kind[1:]) // 8))
+            found[name] = np.frombuffer(data, dtype).reshape([] if shape == "-" else [int(one) for one in shape.split(",")])
+    return found, bound
+
+
+for path in sorted(glob.glob(os.path.join(FOLDER, "*.mlir"))):
+    name = os.path.basename(path)
+    if name in ("cholesky.mlir", "widths.mlir"):  # LAPACK's; bf16, which NumPy has not
+        continue
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    arrays, bound = arrays_of(text)
+    results = hg.from_stablehlo(text, name=name)(*[value for key, value in arrays.items() if key.startswith("arg")])
+    results = results if isinstance(results, tuple) else (results,)
+    wanted = [value for key, value in arrays.items() if key.startswith("result")]
+    check(len(results) == len(wanted), f"{name}: {len(results)} results")
+    for got, want in zip(results, wanted):
+        got = np.asarray(got)
+        check(got.shape == want.shape and got.dtype == want.dtype, f"{name}: {got.dtype}{got.shape}, expected {want.dtype}{want.shape}")
+        with np.errstate(invalid="ignore"):
+            same = (got == want) | (np.isnan(got) & np.isnan(want)) | (np.abs(got - want) <= bound * (1 + np.abs(want))) if want.dtype.kind == "f" else got == want
+        check(bool(np.all(same)), f"{name}: {got} for {want}")
+
+with open(os.path.join(FOLDER, "mlp.mlir"), encoding="utf-8") as file:
+    MLP = file.read()
+raises(TypeError, "the module takes 5 arrays, got 1", lambda: hg.from_stablehlo(MLP)(np.zeros((3, 5), np.float32)))
+raises(hg.ProgramError, "expected module, func.func", lambda: hg.from_stablehlo("nothing"))
+raises(hg.ProgramError, "custom_call @lapack_spotrf_ffi", lambda: hg.from_stablehlo(open(os.path.join(FOLDER, "cholesky.mlir"), encoding="utf-8").read()))
+
+try:
+    import jax.numpy as jnp
+except ImportError:
+    raises(ImportError, "hg.from_jax needs JAX, which is not installed: pip install jax", lambda: hg.from_jax(abs, (3,)))
+    checks.skip("JAX is not installed: hg.from_jax is not run")
+else:
+    x = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
+    f = hg.from_jax(lambda a, b: {"sum": a + b, "pair": (jnp.tanh(a), b.T)}, (2, 3), x)
+    made = f(x, x)
+    check(sorted(made) == ["pair", "sum"] and np.array_equal(np.asarray(made["sum"]), x + x), "the structure of a result")
+    check(np.array_equal(np.asarray(made["pair"][1]), x.T), "a result in a pair")
+    check(np.array_equal(np.asarray(hg.from_jax(lambda k: k + 1, ((2,), "int32"))(np.array([1, 2], np.int32))), [2, 3]), "a shape with a dtype")
+sys.exit(checks.finish())
