@@ -11,10 +11,10 @@ typedef struct work {
 
 static hg_status carry_out(void *user) {
     work *w = user;
-    shlo_module module;
-    hg_status status = shlo_read(w->text, w->length, &module, w->d);
-    if (status == HG_OK) status = shlo_to_graph(&module, w->d, &w->graph);
-    shlo_module_free(&module);
+    mlir_module module;
+    hg_status status = mlir_read(w->text, w->length, &module, w->d);
+    if (status == HG_OK) status = mlir_to_graph(&module, w->d, &w->graph);
+    mlir_module_free(&module);
     return status;
 }
 

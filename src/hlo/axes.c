@@ -1,45 +1,45 @@
 /* Lists of axes. */
 #include "hlo/axes.h"
 
-bool shlo_expect(shlo_lower *w, bool good, const char *what) {
-    if (!good) shlo_refuse(w, "expected %s", what);
+bool mlir_expect(mlir_lower *w, bool good, const char *what) {
+    if (!good) mlir_refuse(w, "expected %s", what);
     return w->status == HG_OK;
 }
 
-shlo_axes shlo_axes_of(shlo_lower *w, const shlo_op *op, const char *key, const char *generic,
+mlir_axes mlir_axes_of(mlir_lower *w, const mlir_op *op, const char *key, const char *generic,
                        uint32_t n) {
-    shlo_axes a = {.count = 0};
-    const char *found = shlo_attribute_of(op, key, n) ? key : generic;
-    uint32_t count = found ? shlo_item_count(op, found, n) : 0;
-    if (count > HG_COUNT_OF(a.at)) shlo_refuse(w, "%s has %u items", key, (unsigned)count);
+    mlir_axes a = {.count = 0};
+    const char *found = mlir_attribute_of(op, key, n) ? key : generic;
+    uint32_t count = found ? mlir_item_count(op, found, n) : 0;
+    if (count > HG_COUNT_OF(a.at)) mlir_refuse(w, "%s has %u items", key, (unsigned)count);
     for (uint32_t i = 0; i < count && i < HG_COUNT_OF(a.at); i++)
-        a.at[a.count++] = shlo_item(op, found, n, i, 0);
+        a.at[a.count++] = mlir_item(op, found, n, i, 0);
     return a;
 }
 
-shlo_axes shlo_filled(shlo_lower *w, const shlo_op *op, const char *key, const char *generic,
+mlir_axes mlir_filled(mlir_lower *w, const mlir_op *op, const char *key, const char *generic,
                       uint32_t count, int64_t otherwise) {
-    shlo_axes a = shlo_axes_of(w, op, key, generic, 0);
+    mlir_axes a = mlir_axes_of(w, op, key, generic, 0);
     if (a.count == 1)
         otherwise = a.at[0];
     else if (a.count && a.count != count)
-        shlo_refuse(w, "%s has %u items, expected %u", key, (unsigned)a.count, (unsigned)count);
+        mlir_refuse(w, "%s has %u items, expected %u", key, (unsigned)a.count, (unsigned)count);
     for (uint32_t i = a.count <= 1 ? 0 : a.count; i < count && i < HG_COUNT_OF(a.at); i++)
         a.at[i] = otherwise;
     a.count = count;
     return a;
 }
 
-int64_t shlo_find(const shlo_axes *a, int64_t axis) {
+int64_t mlir_find(const mlir_axes *a, int64_t axis) {
     for (uint32_t i = 0; i < a->count; i++)
         if (a->at[i] == axis) return i;
     return -1;
 }
 
-bool shlo_are_axes(shlo_lower *w, const shlo_axes *a, uint32_t rank, const char *what) {
+bool mlir_are_axes(mlir_lower *w, const mlir_axes *a, uint32_t rank, const char *what) {
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->at[i] < 0 || a->at[i] >= (int64_t)rank || shlo_find(a, a->at[i]) != i) {
-            shlo_refuse(w, "%s: expected different axes below %u, got %lld", what, (unsigned)rank,
+        if (a->at[i] < 0 || a->at[i] >= (int64_t)rank || mlir_find(a, a->at[i]) != i) {
+            mlir_refuse(w, "%s: expected different axes below %u, got %lld", what, (unsigned)rank,
                         (long long)a->at[i]);
             return false;
         }

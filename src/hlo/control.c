@@ -4,152 +4,152 @@
 
 /* An operation that is loops of one lane: between programs a program of its own, whose results are
  * its outputs. body binds the results. */
-void shlo_in_loops(shlo_lower *w, const shlo_op *op,
-                   void (*body)(shlo_lower *w, const shlo_op *op)) {
-    shlo_kernel kernel;
+void mlir_in_loops(mlir_lower *w, const mlir_op *op,
+                   void (*body)(mlir_lower *w, const mlir_op *op)) {
+    mlir_kernel kernel;
     uint32_t outside = w->block;
-    if (w->scalars) shlo_refuse(w, "an array in a region of scalars is not read");
+    if (w->scalars) mlir_refuse(w, "an array in a region of scalars is not read");
     for (uint32_t i = 0; i < op->operand_count && w->status == HG_OK; i++) {
-        shlo_tensor *t = shlo_operand(w, op, i); /* it may be read in each round */
-        if (t && t->kind == SHLO_PUT_OFF) shlo_bind(w, op->operands[i], shlo_array(w, t));
+        mlir_tensor *t = mlir_operand(w, op, i); /* it may be read in each round */
+        if (t && t->kind == MLIR_PUT_OFF) mlir_bind(w, op->operands[i], mlir_array(w, t));
     }
     if (w->status != HG_OK) return;
     if (w->k) {
         body(w, op);
         return;
     }
-    shlo_begin(w, &kernel, NULL);
+    mlir_begin(w, &kernel, NULL);
     w->block = ++w->blocks;
     body(w, op);
     w->block = outside;
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++) {
-        shlo_tensor *t = w->env[op->results + i];
-        if (t->kind == SHLO_ARRAY && !t->storage->local) continue;
-        shlo_storage *s = shlo_output(w, &t->type);
-        shlo_copy(w, s, t);
-        if (s) shlo_bind(w, op->results + i, shlo_stored(w, &t->type, s));
+        mlir_tensor *t = w->env[op->results + i];
+        if (t->kind == MLIR_ARRAY && !t->storage->local) continue;
+        mlir_storage *s = mlir_output(w, &t->type);
+        mlir_copy(w, s, t);
+        if (s) mlir_bind(w, op->results + i, mlir_stored(w, &t->type, s));
     }
-    shlo_end(w);
+    mlir_end(w);
 }
 
 /* The one element of a scalar. */
-static shlo_scalar scalar_of(shlo_lower *w, const shlo_tensor *t) {
-    const char *none[SHLO_MAX_RANK] = {0};
-    if (t && t->type.rank) shlo_refuse(w, "expected a scalar");
-    return shlo_element(w, t, none);
+static mlir_scalar scalar_of(mlir_lower *w, const mlir_tensor *t) {
+    const char *none[MLIR_MAX_RANK] = {0};
+    if (t && t->type.rank) mlir_refuse(w, "expected a scalar");
+    return mlir_element(w, t, none);
 }
 
 /* ---- while ---- */
 
-static bool returns(const shlo_region *region, uint32_t i, uint32_t value) {
-    const shlo_op *op = region->first;
+static bool returns(const mlir_region *region, uint32_t i, uint32_t value) {
+    const mlir_op *op = region->first;
     while (op && op->next) op = op->next;
     return op && i < op->operand_count && op->operands[i] == value;
 }
 
 /* What the body makes of the state, in memory of its own before any of the state is written. */
-static void take_state(shlo_lower *w, const shlo_op *op, shlo_tensor **next, shlo_storage **state) {
+static void take_state(mlir_lower *w, const mlir_op *op, mlir_tensor **next, mlir_storage **state) {
     for (uint32_t i = 0; i < op->operand_count && w->status == HG_OK; i++) {
         if (!state[i]) continue;
-        bool own = next[i]->kind == SHLO_ARRAY && next[i]->storage->local &&
+        bool own = next[i]->kind == MLIR_ARRAY && next[i]->storage->local &&
                    next[i]->block == w->block;
         for (uint32_t j = 0; j < op->operand_count; j++)
-            own &= next[i]->kind != SHLO_ARRAY || next[i]->storage != state[j];
+            own &= next[i]->kind != MLIR_ARRAY || next[i]->storage != state[j];
         if (own) continue;
-        shlo_storage *s = shlo_scratch(w, &next[i]->type);
-        shlo_copy(w, s, next[i]);
-        next[i] = shlo_stored(w, &next[i]->type, s);
+        mlir_storage *s = mlir_scratch(w, &next[i]->type);
+        mlir_copy(w, s, next[i]);
+        next[i] = mlir_stored(w, &next[i]->type, s);
     }
     for (uint32_t i = 0; i < op->operand_count && w->status == HG_OK; i++)
-        if (state[i]) shlo_copy(w, state[i], next[i]);
+        if (state[i]) mlir_copy(w, state[i], next[i]);
 }
 
-static bool same_shape(shlo_lower *w, const shlo_type *a, const shlo_type *b) {
+static bool same_shape(mlir_lower *w, const mlir_type *a, const mlir_type *b) {
     bool same = a->rank == b->rank && a->element == b->element && a->complex == b->complex &&
                 !memcmp(a->dims, b->dims, sizeof a->dims);
-    if (!same) shlo_refuse(w, "values that go from round to round have one type");
+    if (!same) mlir_refuse(w, "values that go from round to round have one type");
     return same;
 }
 
-static void while_loop(shlo_lower *w, const shlo_op *op) {
-    shlo_region *cond = op->regions, *body = cond ? cond->next : NULL;
+static void while_loop(mlir_lower *w, const mlir_op *op) {
+    mlir_region *cond = op->regions, *body = cond ? cond->next : NULL;
     uint32_t count = op->operand_count, outside = w->block;
-    shlo_storage **state = shlo_make(w, (count + 1) * sizeof *state);
-    shlo_tensor **next = shlo_make(w, (count + 1) * sizeof *next),
-                **held = shlo_make(w, (count + 1) * sizeof *held), *test;
+    mlir_storage **state = mlir_make(w, (count + 1) * sizeof *state);
+    mlir_tensor **next = mlir_make(w, (count + 1) * sizeof *next),
+                **held = mlir_make(w, (count + 1) * sizeof *held), *test;
     if (!body || cond->arg_count != count || body->arg_count != count || op->result_count != count)
-        shlo_refuse(w, "expected a condition and a body with an argument for each operand");
+        mlir_refuse(w, "expected a condition and a body with an argument for each operand");
     if (!state || !next || !held || w->status != HG_OK) return;
     for (uint32_t i = 0; i < count && w->status == HG_OK; i++) {
-        shlo_tensor *t = shlo_operand(w, op, i);
+        mlir_tensor *t = mlir_operand(w, op, i);
         bool stays = returns(body, i, body->args[i]);
         if (!t || !same_shape(w, &t->type, &op->types[i])) return;
-        state[i] = stays ? NULL : shlo_scratch(w, &t->type);
-        if (!stays) shlo_copy(w, state[i], t);
-        held[i] = stays ? t : shlo_stored(w, &t->type, state[i]);
-        shlo_bind(w, cond->args[i], held[i]);
-        shlo_bind(w, body->args[i], held[i]);
+        state[i] = stays ? NULL : mlir_scratch(w, &t->type);
+        if (!stays) mlir_copy(w, state[i], t);
+        held[i] = stays ? t : mlir_stored(w, &t->type, state[i]);
+        mlir_bind(w, cond->args[i], held[i]);
+        mlir_bind(w, body->args[i], held[i]);
     }
     if (w->status != HG_OK) return;
     w->block = ++w->blocks;
-    uint64_t known = shlo_open(w, "loop");
-    shlo_walk(w, cond, &test, 1);
+    uint64_t known = mlir_open(w, "loop");
+    mlir_walk(w, cond, &test, 1);
     if (w->status == HG_OK) {
-        uint64_t inner = shlo_open(w, "if %s == 0", scalar_of(w, test).re);
-        shlo_line(w, "break");
-        shlo_close(w, inner, "}");
+        uint64_t inner = mlir_open(w, "if %s == 0", scalar_of(w, test).re);
+        mlir_line(w, "break");
+        mlir_close(w, inner, "}");
     }
-    shlo_walk(w, body, next, count);
+    mlir_walk(w, body, next, count);
     for (uint32_t i = 0; i < count && w->status == HG_OK; i++)
         same_shape(w, &next[i]->type, &op->types[i]);
     take_state(w, op, next, state);
-    shlo_close(w, known, "}");
+    mlir_close(w, known, "}");
     w->block = outside;
     for (uint32_t i = 0; i < count && w->status == HG_OK; i++) {
-        held[i] = state[i] ? shlo_stored(w, &op->types[i], state[i]) : held[i];
-        shlo_bind(w, op->results + i, held[i]);
+        held[i] = state[i] ? mlir_stored(w, &op->types[i], state[i]) : held[i];
+        mlir_bind(w, op->results + i, held[i]);
     }
 }
 
-void shlo_apply_loop(shlo_lower *w, const shlo_op *op) { shlo_in_loops(w, op, while_loop); }
+void mlir_apply_loop(mlir_lower *w, const mlir_op *op) { mlir_in_loops(w, op, while_loop); }
 
 /* ---- case, if ---- */
 
-static void branch(shlo_lower *w, const shlo_op *op, const shlo_region *region, shlo_storage **to) {
-    shlo_tensor **results = shlo_make(w, (op->result_count + 1) * sizeof *results);
+static void branch(mlir_lower *w, const mlir_op *op, const mlir_region *region, mlir_storage **to) {
+    mlir_tensor **results = mlir_make(w, (op->result_count + 1) * sizeof *results);
     uint32_t outside = w->block;
     if (!results) return;
     w->block = ++w->blocks;
-    shlo_walk(w, region, results, op->result_count);
+    mlir_walk(w, region, results, op->result_count);
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++)
-        if (same_shape(w, &results[i]->type, &op->types[i])) shlo_copy(w, to[i], results[i]);
+        if (same_shape(w, &results[i]->type, &op->types[i])) mlir_copy(w, to[i], results[i]);
     w->block = outside;
 }
 
-static void branch_out(shlo_lower *w, const shlo_op *op) {
-    shlo_storage **to = shlo_make(w, (op->result_count + 1) * sizeof *to);
-    const shlo_region *region = op->regions;
-    bool is_if = shlo_is(&op->name, "stablehlo.if");
-    shlo_tensor *t = shlo_operand(w, op, 0);
+static void branch_out(mlir_lower *w, const mlir_op *op) {
+    mlir_storage **to = mlir_make(w, (op->result_count + 1) * sizeof *to);
+    const mlir_region *region = op->regions;
+    bool is_if = mlir_is(&op->name, "stablehlo.if");
+    mlir_tensor *t = mlir_operand(w, op, 0);
     if (!region || (is_if && (!region->next || region->next->next)))
-        shlo_refuse(w, "expected its regions");
+        mlir_refuse(w, "expected its regions");
     if (!to || w->status != HG_OK) return;
     const char *index = scalar_of(w, t).re;
-    for (uint32_t i = 0; i < op->result_count; i++) to[i] = shlo_scratch(w, &op->types[i]);
+    for (uint32_t i = 0; i < op->result_count; i++) to[i] = mlir_scratch(w, &op->types[i]);
     uint64_t known = 0;
     uint32_t opened = 0;
     for (uint32_t i = 0; region && w->status == HG_OK; region = region->next, i++) {
         if (region->next) {
-            known = is_if ? shlo_open(w, "if %s != 0", index)
-                          : shlo_open(w, "if %s == %u", index, (unsigned)i);
+            known = is_if ? mlir_open(w, "if %s != 0", index)
+                          : mlir_open(w, "if %s == %u", index, (unsigned)i);
             opened++;
         }
         branch(w, op, region, to);
-        if (region->next) shlo_close(w, known, "} else {");
+        if (region->next) mlir_close(w, known, "} else {");
     }
-    while (opened--) shlo_close(w, known, "}");
+    while (opened--) mlir_close(w, known, "}");
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++)
-        shlo_bind(w, op->results + i, shlo_stored(w, &op->types[i], to[i]));
+        mlir_bind(w, op->results + i, mlir_stored(w, &op->types[i], to[i]));
 }
 
-void shlo_apply_branches(shlo_lower *w, const shlo_op *op) { shlo_in_loops(w, op, branch_out); }
+void mlir_apply_branches(mlir_lower *w, const mlir_op *op) { mlir_in_loops(w, op, branch_out); }

@@ -3,7 +3,7 @@
 #include "base/decimal.h"
 #include <string.h>
 
-static void step(shlo_lexer *l) {
+static void step(mlir_lexer *l) {
     if (*l->at == '\n')
         l->line++, l->column = 1;
     else
@@ -11,7 +11,7 @@ static void step(shlo_lexer *l) {
     l->at++;
 }
 
-static void skip_space(shlo_lexer *l) {
+static void skip_space(mlir_lexer *l) {
     while (l->at < l->end) {
         if (l->at[0] == '/' && l->end - l->at > 1 && l->at[1] == '/')
             while (l->at < l->end && *l->at != '\n') step(l);
@@ -27,12 +27,12 @@ static bool is_letter(char c) {
 }
 static bool in_word(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '$'; }
 
-static void take_word(shlo_lexer *l) {
+static void take_word(mlir_lexer *l) {
     while (l->at < l->end && in_word(*l->at)) step(l);
 }
 
 /* -1, 0xFF, 1.5e-3 */
-static void take_number(shlo_lexer *l) {
+static void take_number(mlir_lexer *l) {
     bool hex = false;
     if (*l->at == '-') step(l);
     if (l->end - l->at > 2 && l->at[0] == '0' && l->at[1] == 'x' && hex_digit(l->at[2]) >= 0) {
@@ -49,7 +49,7 @@ static void take_number(shlo_lexer *l) {
     }
 }
 
-static void take_string(shlo_lexer *l) {
+static void take_string(mlir_lexer *l) {
     step(l);
     l->token.text = l->at;
     while (l->at < l->end && *l->at != '"' && *l->at != '\n') {
@@ -57,29 +57,29 @@ static void take_string(shlo_lexer *l) {
         step(l);
     }
     l->token.length = (uint32_t)(l->at - l->token.text);
-    l->kind = l->at < l->end && *l->at == '"' ? SHLO_STRING : SHLO_BAD;
-    if (l->kind == SHLO_STRING) step(l);
+    l->kind = l->at < l->end && *l->at == '"' ? MLIR_STRING : MLIR_BAD;
+    if (l->kind == MLIR_STRING) step(l);
 }
 
-static void take_name(shlo_lexer *l, int kind) {
+static void take_name(mlir_lexer *l, int kind) {
     step(l);
-    if (l->at < l->end && *l->at == '"' && kind == SHLO_SYMBOL) {
+    if (l->at < l->end && *l->at == '"' && kind == MLIR_SYMBOL) {
         take_string(l);
-        if (l->kind == SHLO_STRING) l->kind = kind;
+        if (l->kind == MLIR_STRING) l->kind = kind;
         return;
     }
     l->kind = kind;
     l->token.text = l->at;
     take_word(l);
     l->token.length = (uint32_t)(l->at - l->token.text);
-    if (!l->token.length) l->kind = SHLO_BAD;
+    if (!l->token.length) l->kind = MLIR_BAD;
 }
 
-void shlo_next(shlo_lexer *l) {
+void mlir_next(mlir_lexer *l) {
     skip_space(l);
-    l->token = (shlo_word){l->at, 0, l->line, l->column};
+    l->token = (mlir_word){l->at, 0, l->line, l->column};
     if (l->at == l->end) {
-        l->kind = SHLO_END;
+        l->kind = MLIR_END;
         return;
     }
     char c = *l->at;
@@ -89,29 +89,29 @@ void shlo_next(shlo_lexer *l) {
         return;
     }
     if (c == '%' || c == '@') {
-        take_name(l, c == '%' ? SHLO_VALUE : SHLO_SYMBOL);
+        take_name(l, c == '%' ? MLIR_VALUE : MLIR_SYMBOL);
         return;
     }
     if (is_letter(c)) {
-        l->kind = SHLO_WORD;
+        l->kind = MLIR_WORD;
         take_word(l);
     } else if (is_digit(c) || (c == '-' && is_digit(second))) {
-        l->kind = SHLO_NUMBER;
+        l->kind = MLIR_NUMBER;
         take_number(l);
     } else if (c == '-' && second == '>') {
-        l->kind = SHLO_ARROW;
+        l->kind = MLIR_ARROW;
         step(l);
         step(l);
     } else {
-        l->kind = c > ' ' && c < 127 ? c : SHLO_BAD;
+        l->kind = c > ' ' && c < 127 ? c : MLIR_BAD;
         step(l);
     }
     l->token.length = (uint32_t)(l->at - l->token.text);
 }
 
-void shlo_lexer_start(shlo_lexer *l, const char *text, size_t length) {
-    *l = (shlo_lexer){.at = text, .end = text + length, .line = 1, .column = 1};
+void mlir_lexer_start(mlir_lexer *l, const char *text, size_t length) {
+    *l = (mlir_lexer){.at = text, .end = text + length, .line = 1, .column = 1};
     size_t mark = hg_byte_order_mark(text, length);
     l->at += mark;
-    shlo_next(l);
+    mlir_next(l);
 }

@@ -4,25 +4,25 @@
 
 #include "hlo/hlo.h"
 
-typedef enum shlo_kind {
-    SHLO_END,
-    SHLO_WORD,   /* letters, digits, _ . $ */
-    SHLO_VALUE,  /* %NAME */
-    SHLO_SYMBOL, /* @NAME */
-    SHLO_STRING, /* without its quotes */
-    SHLO_NUMBER,
-    SHLO_ARROW,
-    SHLO_BAD /* a string without an end, a byte that nothing begins with */
-} shlo_kind; /* others are their character */
+typedef enum mlir_kind {
+    MLIR_END,
+    MLIR_WORD,   /* letters, digits, _ . $ */
+    MLIR_VALUE,  /* %NAME */
+    MLIR_SYMBOL, /* @NAME */
+    MLIR_STRING, /* without its quotes */
+    MLIR_NUMBER,
+    MLIR_ARROW,
+    MLIR_BAD /* a string without an end, a byte that nothing begins with */
+} mlir_kind; /* others are their character */
 
-typedef struct shlo_lexer {
+typedef struct mlir_lexer {
     const char *at, *end;
     uint32_t line, column;
     int kind;
-    shlo_word token;
-} shlo_lexer;
+    mlir_word token;
+} mlir_lexer;
 
-void shlo_lexer_start(shlo_lexer *lexer, const char *text, size_t length);
-void shlo_next(shlo_lexer *lexer);
+void mlir_lexer_start(mlir_lexer *lexer, const char *text, size_t length);
+void mlir_next(mlir_lexer *lexer);
 
 #endif

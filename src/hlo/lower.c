@@ -1,4 +1,4 @@
-/* From operations to calls of a graph. What can wait waits (shlo_tensor); shlo_array makes an
+/* From operations to calls of a graph. What can wait waits (mlir_tensor); mlir_array makes an
  * array: between programs by a lane program of its own, in a program that is one lane's loops by a
  * loop. */
 #include "hlo/operations.h"
@@ -11,44 +11,44 @@ static const uint64_t MOST_OPERATIONS = 100000; /* calls of functions included *
 
 /* ---- tensors ---- */
 
-shlo_tensor *shlo_results(shlo_lower *w, const shlo_op *op) {
-    shlo_tensor *t = shlo_make(w, (op->result_count + 1) * sizeof *t);
+mlir_tensor *mlir_results(mlir_lower *w, const mlir_op *op) {
+    mlir_tensor *t = mlir_make(w, (op->result_count + 1) * sizeof *t);
     for (uint32_t i = 0; t && i < op->result_count; i++)
-        t[i] = (shlo_tensor){.type = op->types[i], .op = op, .result = i, .block = w->block};
+        t[i] = (mlir_tensor){.type = op->types[i], .op = op, .result = i, .block = w->block};
     return t;
 }
 
-shlo_tensor *shlo_operand(shlo_lower *w, const shlo_op *op, uint32_t i) {
-    shlo_tensor *t = i < op->operand_count ? w->env[op->operands[i]] : NULL;
-    if (!t) shlo_refuse(w, "its operand %u has no value here", (unsigned)i);
+mlir_tensor *mlir_operand(mlir_lower *w, const mlir_op *op, uint32_t i) {
+    mlir_tensor *t = i < op->operand_count ? w->env[op->operands[i]] : NULL;
+    if (!t) mlir_refuse(w, "its operand %u has no value here", (unsigned)i);
     return t;
 }
 
-shlo_tensor *shlo_stored(shlo_lower *w, const shlo_type *type, shlo_storage *s) {
-    shlo_tensor *t = shlo_make(w, sizeof *t);
-    if (t) *t = (shlo_tensor){.type = *type, .kind = SHLO_ARRAY, .block = w->block, .storage = s};
+mlir_tensor *mlir_stored(mlir_lower *w, const mlir_type *type, mlir_storage *s) {
+    mlir_tensor *t = mlir_make(w, sizeof *t);
+    if (t) *t = (mlir_tensor){.type = *type, .kind = MLIR_ARRAY, .block = w->block, .storage = s};
     return t;
 }
 
-static shlo_storage *add_storage(shlo_lower *w, const shlo_type *type) {
-    shlo_storage *s = shlo_make(w, sizeof *s);
-    if (s) *s = (shlo_storage){.number = w->storages++, .type = *type};
+static mlir_storage *add_storage(mlir_lower *w, const mlir_type *type) {
+    mlir_storage *s = mlir_make(w, sizeof *s);
+    if (s) *s = (mlir_storage){.number = w->storages++, .type = *type};
     return s;
 }
 
-static bool is_small(shlo_lower *w, const shlo_type *type) {
+static bool is_small(mlir_lower *w, const mlir_type *type) {
     uint64_t count;
-    if (shlo_elements(type, &count)) return true;
-    shlo_refuse(w, "a tensor of more than 2^40 elements");
+    if (mlir_elements(type, &count)) return true;
+    mlir_refuse(w, "a tensor of more than 2^40 elements");
     return false;
 }
 
-shlo_storage *shlo_scratch(shlo_lower *w, const shlo_type *type) {
+mlir_storage *mlir_scratch(mlir_lower *w, const mlir_type *type) {
     uint64_t count = 0;
-    shlo_storage *s = add_storage(w, type);
-    if (!s || !shlo_elements(type, &count)) return NULL;
+    mlir_storage *s = add_storage(w, type);
+    if (!s || !mlir_elements(type, &count)) return NULL;
     s->local = true;
-    hg_text_addf(&w->k->head, ".scratch a%u %s [%llu]\n", (unsigned)s->number, shlo_type_name(type),
+    hg_text_addf(&w->k->head, ".scratch a%u %s [%llu]\n", (unsigned)s->number, mlir_type_name(type),
                  (unsigned long long)count << type->complex);
     return s;
 }
@@ -56,16 +56,16 @@ shlo_storage *shlo_scratch(shlo_lower *w, const shlo_type *type) {
 /* ---- programs ---- */
 
 /* An output of the program that is being written. */
-shlo_storage *shlo_output(shlo_lower *w, const shlo_type *type) {
-    shlo_storage *s = add_storage(w, type), **to = s ? hg_vec_push(&w->k->outputs) : NULL;
+mlir_storage *mlir_output(mlir_lower *w, const mlir_type *type) {
+    mlir_storage *s = add_storage(w, type), **to = s ? hg_vec_push(&w->k->outputs) : NULL;
     if (!to) {
-        shlo_no_memory(w);
+        mlir_no_memory(w);
         return NULL;
     }
     *to = s;
     s->program = w->programs;
     hg_text_addf(&w->k->head, ".param a%u buffer %s out [", (unsigned)s->number,
-                 shlo_type_name(type));
+                 mlir_type_name(type));
     for (uint32_t i = 0; i < type->rank; i++)
         hg_text_addf(&w->k->head, "%s%llu", i ? ", " : "", (unsigned long long)type->dims[i]);
     hg_text_addf(&w->k->head, type->complex ? "%s2]\n" : "%s]\n",
@@ -73,21 +73,21 @@ shlo_storage *shlo_output(shlo_lower *w, const shlo_type *type) {
     return s;
 }
 
-void shlo_begin(shlo_lower *w, shlo_kernel *k, const shlo_type *lanes) {
-    *k = (shlo_kernel){.loops = lanes == NULL};
+void mlir_begin(mlir_lower *w, mlir_kernel *k, const mlir_type *lanes) {
+    *k = (mlir_kernel){.loops = lanes == NULL};
     w->k = k;
     w->programs++;
     if (!lanes) return;
     k->lanes = *lanes;
-    for (uint32_t i = 0; i < lanes->rank; i++) k->at[i] = shlo_text(w, "i%u", (unsigned)i);
+    for (uint32_t i = 0; i < lanes->rank; i++) k->at[i] = mlir_text(w, "i%u", (unsigned)i);
 }
 
 static void add_functions(hg_text *text) {
     static const struct function {
         const char *name, *text;
     } FUNCTIONS[] = {
-        {"shlo_erf_inv(",
-         "fn shlo_erf_inv(x f64) -> f64 {\n"
+        {"mlir_erf_inv(",
+         "fn mlir_erf_inv(x f64) -> f64 {\n"
          "    if abs(x) == 1.0 {\n        return x * inf\n    }\n"
          "    let w f64 = -log((1.0 - x) * (1.0 + x))\n"
          "    let low f64 = w - 2.5\n    let high f64 = sqrt(w) - 3.0\n"
@@ -101,8 +101,8 @@ static void add_functions(hg_text *text) {
          "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
          "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
          "    return y\n}\n"},
-        {"shlo_lgamma(",
-         "fn shlo_lgamma(x f64) -> f64 {\n"
+        {"mlir_lgamma(",
+         "fn mlir_lgamma(x f64) -> f64 {\n"
          "    if x == floor(x) && x <= 0.0 || abs(x) == inf {\n        return inf\n    }\n"
          "    let z f64 = (x < 0.5 ? 1.0 - x : x) - 1.0\n"
          "    let s f64 = 0.99999999999980993\n"
@@ -117,8 +117,8 @@ static void add_functions(hg_text *text) {
          "    return x < 0.5 ? log(3.141592653589793 / abs(sin(3.141592653589793 * part))) - g : "
          "g\n"
          "}\n"},
-        {"shlo_digamma(",
-         "fn shlo_digamma(x f64) -> f64 {\n"
+        {"mlir_digamma(",
+         "fn mlir_digamma(x f64) -> f64 {\n"
          "    if x == floor(x) && x <= 0.0 {\n        return nan\n    }\n"
          "    let z f64 = x < 0.5 ? 1.0 - x : x\n    let s f64 = 0.0\n"
          "    while z < 10.0 {\n        s = s - 1.0 / z\n        z = z + 1.0\n    }\n"
@@ -134,9 +134,9 @@ static void add_functions(hg_text *text) {
             hg_text_add(text, FUNCTIONS[i].text, strlen(FUNCTIONS[i].text));
 }
 
-static void write_program(shlo_lower *w, hg_text *text) {
-    shlo_kernel *k = w->k;
-    hg_text_addf(text, ".atlas 1\n.program shlo_%u\n", (unsigned)w->programs);
+static void write_program(mlir_lower *w, hg_text *text) {
+    mlir_kernel *k = w->k;
+    hg_text_addf(text, ".atlas 1\n.program mlir_%u\n", (unsigned)w->programs);
     if (k->head.data) hg_text_add(text, k->head.data, k->head.length);
     hg_text_addf(text, k->lanes.rank ? ".lanes [" : ".lanes 1\n");
     for (uint32_t i = 0; i < k->lanes.rank; i++)
@@ -146,35 +146,35 @@ static void write_program(shlo_lower *w, hg_text *text) {
         hg_text_addf(text, "    let i%u i64 = i64(c%u)\n", (unsigned)i, (unsigned)i);
     if (k->body.data) hg_text_add(text, k->body.data, k->body.length);
     add_functions(text);
-    if (text->failed) shlo_no_memory(w);
+    if (text->failed) mlir_no_memory(w);
 }
 
-static void call_program(shlo_lower *w, hg_program *program) {
-    shlo_kernel *k = w->k;
-    hg_graph_arg *args = shlo_make(w, (size_t)(k->inputs.count + 1) * sizeof *args);
-    hg_graph_made *made = shlo_make(w, (size_t)(k->outputs.count + 1) * sizeof *made);
+static void call_program(mlir_lower *w, hg_program *program) {
+    mlir_kernel *k = w->k;
+    hg_graph_arg *args = mlir_make(w, (size_t)(k->inputs.count + 1) * sizeof *args);
+    hg_graph_made *made = mlir_make(w, (size_t)(k->outputs.count + 1) * sizeof *made);
     if (!args || !made) return;
     for (uint64_t i = 0; i < k->inputs.count; i++)
-        args[i] = (hg_graph_arg){.name = shlo_text(w, "a%u", (unsigned)k->inputs.data[i]->number),
+        args[i] = (hg_graph_arg){.name = mlir_text(w, "a%u", (unsigned)k->inputs.data[i]->number),
                                  .kind = HG_GRAPH_ARRAY,
                                  .value = k->inputs.data[i]->value};
     for (uint64_t i = 0; i < k->outputs.count; i++)
-        made[i].operand = shlo_text(w, "a%u", (unsigned)k->outputs.data[i]->number);
+        made[i].operand = mlir_text(w, "a%u", (unsigned)k->outputs.data[i]->number);
     if (w->status != HG_OK) return;
     hg_status status = hg_graph_call_program(w->g, program, args, (uint32_t)k->inputs.count, made,
                                              (uint32_t)k->outputs.count);
-    shlo_refuse_call(w, status, "");
+    mlir_refuse_call(w, status, "");
     for (uint64_t i = 0; i < k->outputs.count; i++) k->outputs.data[i]->value = made[i].value;
 }
 
-void shlo_end(shlo_lower *w) {
-    shlo_kernel *k = w->k;
+void mlir_end(mlir_lower *w) {
+    mlir_kernel *k = w->k;
     hg_text text = {0};
     hg_program *program = NULL;
     if (w->status == HG_OK) write_program(w, &text);
     if (w->status == HG_OK && k->outputs.count) {
         hg_status status = hg_program_assemble(text.data, text.length, NULL, &program);
-        shlo_refuse_call(w, status, "");
+        mlir_refuse_call(w, status, "");
         if (w->status == HG_OK) call_program(w, program);
         hg_program_release(program);
     }
@@ -189,72 +189,72 @@ void shlo_end(shlo_lower *w) {
 
 /* ---- arrays ---- */
 
-void shlo_open_nest(shlo_lower *w, const shlo_type *type, shlo_nest *n) {
+void mlir_open_nest(mlir_lower *w, const mlir_type *type, mlir_nest *n) {
     n->count = 0;
     for (uint32_t i = 0; i < type->rank; i++) {
         if (type->dims[i] == 1)
             n->at[i] = "0";
         else
-            n->known[n->count++] = shlo_for(w, &n->at[i], type->dims[i]);
+            n->known[n->count++] = mlir_for(w, &n->at[i], type->dims[i]);
     }
 }
 
-void shlo_close_nest(shlo_lower *w, shlo_nest *n) {
-    while (n->count) shlo_close(w, n->known[--n->count], "}");
+void mlir_close_nest(mlir_lower *w, mlir_nest *n) {
+    while (n->count) mlir_close(w, n->known[--n->count], "}");
 }
 
-void shlo_copy(shlo_lower *w, shlo_storage *s, const shlo_tensor *t) {
-    shlo_nest n;
+void mlir_copy(mlir_lower *w, mlir_storage *s, const mlir_tensor *t) {
+    mlir_nest n;
     uint64_t known = w->k->memo.count;
     if (!s || !t) return;
-    shlo_open_nest(w, &t->type, &n);
-    shlo_scalar value = shlo_element(w, t, n.at);
-    shlo_store(w, s, shlo_place(w, &t->type, n.at), value);
-    shlo_close_nest(w, &n);
+    mlir_open_nest(w, &t->type, &n);
+    mlir_scalar value = mlir_element(w, t, n.at);
+    mlir_store(w, s, mlir_place(w, &t->type, n.at), value);
+    mlir_close_nest(w, &n);
     w->k->memo.count = known;
 }
 
 /* All results of the operation of `first`, into storages. */
-static void fill(shlo_lower *w, const shlo_tensor *first, uint32_t count, shlo_storage **to) {
-    shlo_kernel kernel;
-    shlo_nest n = {.count = 0};
+static void fill(mlir_lower *w, const mlir_tensor *first, uint32_t count, mlir_storage **to) {
+    mlir_kernel kernel;
+    mlir_nest n = {.count = 0};
     bool own = !w->k;
     if (own) {
-        shlo_begin(w, &kernel, &first->type);
+        mlir_begin(w, &kernel, &first->type);
         memcpy(n.at, kernel.at, sizeof n.at);
     }
     uint64_t known = w->k->memo.count;
     for (uint32_t i = 0; i < count; i++)
-        to[i] = own ? shlo_output(w, &first[i].type) : shlo_scratch(w, &first[i].type);
-    if (!own) shlo_open_nest(w, &first->type, &n);
+        to[i] = own ? mlir_output(w, &first[i].type) : mlir_scratch(w, &first[i].type);
+    if (!own) mlir_open_nest(w, &first->type, &n);
     for (uint32_t i = 0; i < count && w->status == HG_OK; i++) {
-        shlo_scalar value = shlo_element(w, &first[i], n.at);
-        if (to[i]) shlo_store(w, to[i], shlo_place(w, &first[i].type, n.at), value);
+        mlir_scalar value = mlir_element(w, &first[i], n.at);
+        if (to[i]) mlir_store(w, to[i], mlir_place(w, &first[i].type, n.at), value);
     }
-    if (!own) shlo_close_nest(w, &n);
+    if (!own) mlir_close_nest(w, &n);
     w->k->memo.count = known;
-    if (own) shlo_end(w);
+    if (own) mlir_end(w);
 }
 
 /* In this block for all that follow, or, where it was met outside of it, for this use. */
-shlo_tensor *shlo_array(shlo_lower *w, shlo_tensor *t) {
-    if (w->status != HG_OK || !t || t->kind == SHLO_ARRAY) return t;
-    uint32_t count = t->kind == SHLO_PUT_OFF ? t->op->result_count : 1;
-    shlo_tensor *first = t->kind == SHLO_PUT_OFF ? t - t->result : t;
-    shlo_storage **to = shlo_make(w, count * sizeof *to);
+mlir_tensor *mlir_array(mlir_lower *w, mlir_tensor *t) {
+    if (w->status != HG_OK || !t || t->kind == MLIR_ARRAY) return t;
+    uint32_t count = t->kind == MLIR_PUT_OFF ? t->op->result_count : 1;
+    mlir_tensor *first = t->kind == MLIR_PUT_OFF ? t - t->result : t;
+    mlir_storage **to = mlir_make(w, count * sizeof *to);
     if (t->op) w->op = t->op;
     for (uint32_t i = 0; i < count && w->status == HG_OK; i++) {
         if (first[i].type.rank != first->type.rank ||
             memcmp(first[i].type.dims, first->type.dims, sizeof first->type.dims))
-            shlo_refuse(w, "results of different shapes");
+            mlir_refuse(w, "results of different shapes");
         is_small(w, &first[i].type);
     }
     if (w->status != HG_OK) return t;
-    shlo_tensor copy = *t;
+    mlir_tensor copy = *t;
     fill(w, first, count, to);
-    if (t->block != w->block) return shlo_stored(w, &copy.type, to[count > 1 ? t->result : 0]);
+    if (t->block != w->block) return mlir_stored(w, &copy.type, to[count > 1 ? t->result : 0]);
     for (uint32_t i = 0; i < count; i++) {
-        first[i].kind = SHLO_ARRAY;
+        first[i].kind = MLIR_ARRAY;
         first[i].storage = to[i];
         first[i].cost = 0;
     }
@@ -263,50 +263,50 @@ shlo_tensor *shlo_array(shlo_lower *w, shlo_tensor *t) {
 
 /* ---- the walk ---- */
 
-static bool same_dims(const shlo_type *a, const shlo_type *b) {
+static bool same_dims(const mlir_type *a, const mlir_type *b) {
     return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof a->dims);
 }
 
 /* Elements of an operation on numbers by themselves have one shape; the predicate of select and the
  * bounds of clamp may be scalars. */
-static void check_map(shlo_lower *w, const shlo_op *op, const shlo_tensor *t) {
-    bool scalars = shlo_is(&op->name, "stablehlo.select") || shlo_is(&op->name, "stablehlo.clamp");
+static void check_map(mlir_lower *w, const mlir_op *op, const mlir_tensor *t) {
+    bool scalars = mlir_is(&op->name, "stablehlo.select") || mlir_is(&op->name, "stablehlo.clamp");
     char given[240], wanted[240];
     for (uint32_t i = 0; i < op->operand_count && w->status == HG_OK; i++)
         if (!same_dims(&t->in[i]->type, &t->type) && !(scalars && t->in[i]->type.rank == 0))
-            shlo_refuse(w, "operand %u is %s, the result %s", (unsigned)i,
-                        shlo_type_text(&t->in[i]->type, given), shlo_type_text(&t->type, wanted));
+            mlir_refuse(w, "operand %u is %s, the result %s", (unsigned)i,
+                        mlir_type_text(&t->in[i]->type, given), mlir_type_text(&t->type, wanted));
 }
 
-static bool reads_shape_of_result(const shlo_op *op) {
+static bool reads_shape_of_result(const mlir_op *op) {
     static const char *const NAMES[] = {
         "stablehlo.compare", "stablehlo.convert", "stablehlo.bitcast_convert", "stablehlo.complex",
         "stablehlo.real",    "stablehlo.imag",    "stablehlo.reverse"};
     for (size_t i = 0; i < HG_COUNT_OF(NAMES); i++)
-        if (shlo_is(&op->name, NAMES[i])) return true;
-    return op->row->how == SHLO_MAPS;
+        if (mlir_is(&op->name, NAMES[i])) return true;
+    return op->row->how == MLIR_MAPS;
 }
 
 /* Whether more elements are asked for than there are: each is worked out once then. */
-static bool repeats(const shlo_tensor *t, const shlo_tensor *in) {
+static bool repeats(const mlir_tensor *t, const mlir_tensor *in) {
     uint64_t asked, there;
-    return shlo_elements(&t->type, &asked) && shlo_elements(&in->type, &there) && asked > there;
+    return mlir_elements(&t->type, &asked) && mlir_elements(&in->type, &there) && asked > there;
 }
 
-static bool take_operands(shlo_lower *w, const shlo_op *op, shlo_tensor *t) {
-    shlo_tensor **in = shlo_make(w, (op->operand_count + 1) * sizeof *in);
-    uint32_t cost = op->row->how == SHLO_MAPS || shlo_is(&op->name, "stablehlo.convert"), chain = 0;
+static bool take_operands(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
+    mlir_tensor **in = mlir_make(w, (op->operand_count + 1) * sizeof *in);
+    uint32_t cost = op->row->how == MLIR_MAPS || mlir_is(&op->name, "stablehlo.convert"), chain = 0;
     for (uint32_t i = 0; in && i < op->operand_count; i++) {
-        if (!(in[i] = shlo_operand(w, op, i))) return false;
-        bool again = in[i]->cost && (op->row->how == SHLO_HEAVY
-                                         ? !shlo_is(&op->name, "stablehlo.reduce")
-                                         : repeats(t, in[i]) && op->row->how == SHLO_ELEMENT);
-        if (again && !w->scalars) in[i] = shlo_array(w, in[i]);
+        if (!(in[i] = mlir_operand(w, op, i))) return false;
+        bool again = in[i]->cost && (op->row->how == MLIR_HEAVY
+                                         ? !mlir_is(&op->name, "stablehlo.reduce")
+                                         : repeats(t, in[i]) && op->row->how == MLIR_ELEMENT);
+        if (again && !w->scalars) in[i] = mlir_array(w, in[i]);
         cost += in[i]->cost;
         chain = chain > in[i]->chain ? chain : in[i]->chain;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        t[i].kind = SHLO_PUT_OFF;
+        t[i].kind = MLIR_PUT_OFF;
         t[i].in = in;
         t[i].cost = cost;
         t[i].chain = chain + 1;
@@ -315,193 +315,193 @@ static bool take_operands(shlo_lower *w, const shlo_op *op, shlo_tensor *t) {
 }
 
 /* A reshape of an array is the array. */
-static bool is_alias(shlo_lower *w, const shlo_op *op, shlo_tensor *t) {
+static bool is_alias(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     uint64_t from, to;
-    if (!shlo_is(&op->name, "stablehlo.reshape")) return false;
-    if (!shlo_elements(&t->in[0]->type, &from) || !shlo_elements(&t->type, &to) || from != to ||
+    if (!mlir_is(&op->name, "stablehlo.reshape")) return false;
+    if (!mlir_elements(&t->in[0]->type, &from) || !mlir_elements(&t->type, &to) || from != to ||
         t->in[0]->type.element != t->type.element) {
-        shlo_refuse(w, "expected as many elements of the same type");
+        mlir_refuse(w, "expected as many elements of the same type");
         return false;
     }
-    if (t->in[0]->kind == SHLO_SPLAT) {
-        t->kind = SHLO_SPLAT;
+    if (t->in[0]->kind == MLIR_SPLAT) {
+        t->kind = MLIR_SPLAT;
         t->bytes = t->in[0]->bytes;
         return true;
     }
-    if (t->in[0]->kind != SHLO_ARRAY) return false;
-    t->kind = SHLO_ARRAY;
+    if (t->in[0]->kind != MLIR_ARRAY) return false;
+    t->kind = MLIR_ARRAY;
     t->storage = t->in[0]->storage;
     t->block = t->in[0]->block;
     t->cost = 0;
     return true;
 }
 
-static void put_off(shlo_lower *w, const shlo_op *op) {
-    const char *none[SHLO_MAX_RANK] = {0};
+static void put_off(mlir_lower *w, const mlir_op *op) {
+    const char *none[MLIR_MAX_RANK] = {0};
     if (!w->k && op->row->instead && op->row->instead(w, op)) return;
-    shlo_tensor *t = w->status == HG_OK ? shlo_results(w, op) : NULL;
+    mlir_tensor *t = w->status == HG_OK ? mlir_results(w, op) : NULL;
     if (!t || !take_operands(w, op, t)) return;
     if (reads_shape_of_result(op)) check_map(w, op, t);
     uint32_t uses = 0;
     for (uint32_t i = 0; i < op->result_count; i++) {
-        shlo_bind(w, op->results + i, &t[i]);
+        mlir_bind(w, op->results + i, &t[i]);
         uses += w->m->values.data[op->results + i].uses;
     }
     if (w->scalars) {
         for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++) {
-            if (t[i].type.rank) shlo_refuse(w, "an array in a region of scalars is not read");
-            t[i].variable = shlo_element(w, &t[i], none);
-            t[i].kind = SHLO_VARIABLE;
+            if (t[i].type.rank) mlir_refuse(w, "an array in a region of scalars is not read");
+            t[i].variable = mlir_element(w, &t[i], none);
+            t[i].kind = MLIR_VARIABLE;
         }
         return;
     }
     if (is_alias(w, op, t) || w->status != HG_OK) return;
-    if (shlo_is(&op->name, "stablehlo.broadcast_in_dim") && t->in[0]->kind == SHLO_SPLAT) {
-        t->kind = SHLO_SPLAT;
+    if (mlir_is(&op->name, "stablehlo.broadcast_in_dim") && t->in[0]->kind == MLIR_SPLAT) {
+        t->kind = MLIR_SPLAT;
         t->bytes = t->in[0]->bytes;
         return;
     }
-    if (uses && (op->row->how == SHLO_HEAVY || (t->cost && uses > 1) || t->cost > MOST_COST ||
+    if (uses && (op->row->how == MLIR_HEAVY || (t->cost && uses > 1) || t->cost > MOST_COST ||
                  t->chain > MOST_CHAIN))
-        shlo_array(w, t);
+        mlir_array(w, t);
 }
 
-void shlo_walk(shlo_lower *w, const shlo_region *region, shlo_tensor **results, uint32_t count) {
-    const shlo_op *before = w->op;
+void mlir_walk(mlir_lower *w, const mlir_region *region, mlir_tensor **results, uint32_t count) {
+    const mlir_op *before = w->op;
     for (uint32_t i = 0; i < count; i++) results[i] = NULL;
-    if (++w->depth > SHLO_MAX_DEPTH)
-        shlo_refuse(w, "more than %d calls and regions inside one another", SHLO_MAX_DEPTH);
-    for (const shlo_op *op = region ? region->first : NULL; op && w->status == HG_OK;
+    if (++w->depth > MLIR_MAX_DEPTH)
+        mlir_refuse(w, "more than %d calls and regions inside one another", MLIR_MAX_DEPTH);
+    for (const mlir_op *op = region ? region->first : NULL; op && w->status == HG_OK;
          op = op->next) {
         w->op = op;
         if (w->budget-- == 0) {
-            shlo_refuse(w, "more than %llu operations, those of calls counted each time",
+            mlir_refuse(w, "more than %llu operations, those of calls counted each time",
                         (unsigned long long)MOST_OPERATIONS);
-        } else if (shlo_is(&op->name, "return") || shlo_is(&op->name, "stablehlo.return") ||
-                   shlo_is(&op->name, "func.return")) {
+        } else if (mlir_is(&op->name, "return") || mlir_is(&op->name, "stablehlo.return") ||
+                   mlir_is(&op->name, "func.return")) {
             if (op->operand_count != count)
-                shlo_refuse(w, "%u values are returned, expected %u", (unsigned)op->operand_count,
+                mlir_refuse(w, "%u values are returned, expected %u", (unsigned)op->operand_count,
                             (unsigned)count);
             for (uint32_t i = 0; i < count && w->status == HG_OK; i++)
-                results[i] = shlo_operand(w, op, i);
+                results[i] = mlir_operand(w, op, i);
             break;
         } else if (!op->row) {
-            shlo_refuse(w, "this operation is not read");
+            mlir_refuse(w, "this operation is not read");
         } else if (op->operand_count < op->row->least || op->operand_count > op->row->most) {
-            shlo_refuse(w, "%u operands, expected %u%s", (unsigned)op->operand_count,
+            mlir_refuse(w, "%u operands, expected %u%s", (unsigned)op->operand_count,
                         (unsigned)op->row->least, op->row->most > op->row->least ? " or more" : "");
-        } else if (op->row->how == SHLO_APPLY) {
+        } else if (op->row->how == MLIR_APPLY) {
             op->row->apply(w, op);
         } else if (op->result_count == 0) {
-            shlo_refuse(w, "expected a result");
+            mlir_refuse(w, "expected a result");
         } else {
             put_off(w, op);
         }
     }
     for (uint32_t i = 0; i < count && w->status == HG_OK; i++)
         if (!results[i])
-            shlo_refuse(w, "expected a return of %u values behind it", (unsigned)count);
+            mlir_refuse(w, "expected a return of %u values behind it", (unsigned)count);
     w->depth--;
     w->op = before;
 }
 
 /* ---- constants, functions, what goes through ---- */
 
-void shlo_apply_constant(shlo_lower *w, const shlo_op *op) {
+void mlir_apply_constant(mlir_lower *w, const mlir_op *op) {
     uint64_t count;
-    shlo_tensor *t = shlo_results(w, op);
+    mlir_tensor *t = mlir_results(w, op);
     if (!t || op->result_count != 1) {
-        shlo_refuse(w, "expected dense<…> and one result");
+        mlir_refuse(w, "expected dense<…> and one result");
         return;
     }
-    shlo_elements(&t->type, &count);
+    mlir_elements(&t->type, &count);
     t->bytes = op->constant.bytes;
-    t->kind = SHLO_SPLAT;
-    shlo_bind(w, op->results, t);
+    t->kind = MLIR_SPLAT;
+    mlir_bind(w, op->results, t);
     if (op->constant.splat || count == 1 || !t->bytes) return;
-    if (w->scalars) shlo_refuse(w, "an array in a region of scalars is not read");
+    if (w->scalars) mlir_refuse(w, "an array in a region of scalars is not read");
     uint64_t bytes = (count * hg_type_size_bytes((hg_type)t->type.element)) << t->type.complex;
-    shlo_storage *s = add_storage(w, &t->type);
+    mlir_storage *s = add_storage(w, &t->type);
     void *kept = hg_arena_alloc(&w->g->arena, (size_t)bytes);
-    hg_dim dims[SHLO_MAX_RANK + 1];
+    hg_dim dims[MLIR_MAX_RANK + 1];
     if (!s || !kept) {
-        shlo_no_memory(w);
+        mlir_no_memory(w);
         return;
     }
     memcpy(kept, t->bytes, (size_t)bytes);
-    shlo_dims(&t->type, dims);
-    hg_status status = hg_graph_constant(w->g, shlo_text(w, "constant%u", (unsigned)s->number),
+    mlir_dims(&t->type, dims);
+    hg_status status = hg_graph_constant(w->g, mlir_text(w, "constant%u", (unsigned)s->number),
                                          (hg_type)t->type.element, dims,
                                          t->type.rank + t->type.complex, kept, &s->value);
-    shlo_refuse_call(w, status, "");
-    t->kind = SHLO_ARRAY;
+    mlir_refuse_call(w, status, "");
+    t->kind = MLIR_ARRAY;
     t->storage = s;
 }
 
-void shlo_dims(const shlo_type *type, hg_dim *dims) {
+void mlir_dims(const mlir_type *type, hg_dim *dims) {
     for (uint32_t i = 0; i < type->rank; i++) dims[i] = hg_dim_of(type->dims[i]);
     dims[type->rank] = hg_dim_of(2);
 }
 
 /* What is read more than once, and takes more than loads, is worked out once. */
-static void bind_shared(shlo_lower *w, uint32_t value, shlo_tensor *t) {
-    if (t && t->cost && w->m->values.data[value].uses > 1 && !w->scalars) t = shlo_array(w, t);
-    shlo_bind(w, value, t);
+static void bind_shared(mlir_lower *w, uint32_t value, mlir_tensor *t) {
+    if (t && t->cost && w->m->values.data[value].uses > 1 && !w->scalars) t = mlir_array(w, t);
+    mlir_bind(w, value, t);
 }
 
-static shlo_function *function_named(shlo_module *m, const shlo_word *name) {
-    for (shlo_function *f = m->functions; f; f = f->next)
+static mlir_function *function_named(mlir_module *m, const mlir_word *name) {
+    for (mlir_function *f = m->functions; f; f = f->next)
         if (f->name.length == name->length && !memcmp(f->name.text, name->text, name->length))
             return f;
     return NULL;
 }
 
-static bool same_type(const shlo_type *a, const shlo_type *b) {
+static bool same_type(const mlir_type *a, const mlir_type *b) {
     return same_dims(a, b) && a->element == b->element && a->truth == b->truth &&
            a->complex == b->complex;
 }
 
 /* Arguments or results against the types that were declared for them. */
-static bool fits(shlo_lower *w, const char *what, uint32_t i, const shlo_type *given,
-                 const shlo_type *wanted) {
+static bool fits(mlir_lower *w, const char *what, uint32_t i, const mlir_type *given,
+                 const mlir_type *wanted) {
     char text[2][240];
     if (same_type(given, wanted)) return true;
-    shlo_refuse(w, "%s %u is %s, expected %s", what, (unsigned)i, shlo_type_text(given, text[0]),
-                shlo_type_text(wanted, text[1]));
+    mlir_refuse(w, "%s %u is %s, expected %s", what, (unsigned)i, mlir_type_text(given, text[0]),
+                mlir_type_text(wanted, text[1]));
     return false;
 }
 
-static void enter(shlo_lower *w, shlo_function *f, shlo_tensor **args, shlo_tensor **results) {
-    const shlo_op *caller = w->op;
+static void enter(mlir_lower *w, mlir_function *f, mlir_tensor **args, mlir_tensor **results) {
+    const mlir_op *caller = w->op;
     for (uint32_t i = 0; i < f->body.arg_count; i++) {
         if (!fits(w, "argument", i, &args[i]->type, &w->m->values.data[f->body.args[i]].type))
             return;
         bind_shared(w, f->body.args[i], args[i]);
     }
     f->entered = true;
-    shlo_walk(w, &f->body, results, f->result_count);
+    mlir_walk(w, &f->body, results, f->result_count);
     f->entered = false;
-    for (const shlo_op *last = f->body.first; last; last = last->next) w->op = last;
+    for (const mlir_op *last = f->body.first; last; last = last->next) w->op = last;
     for (uint32_t i = 0; i < f->result_count && w->status == HG_OK; i++)
         fits(w, "result", i, &results[i]->type, &f->types[i]);
     w->op = caller;
 }
 
-void shlo_apply_call(shlo_lower *w, const shlo_op *op) {
-    const shlo_attribute *body = shlo_attribute_of(op, "decomposition", 0);
-    const shlo_attribute *callee = shlo_attribute_of(op, "callee", 0);
-    const shlo_word *name = body ? &body->word : callee ? &callee->word : &op->symbol;
-    shlo_function *f = function_named(w->m, name);
-    shlo_tensor **args = shlo_make(w, (op->operand_count + 1) * sizeof *args);
-    shlo_tensor **results = shlo_make(w, (op->result_count + 1) * sizeof *results);
+void mlir_apply_call(mlir_lower *w, const mlir_op *op) {
+    const mlir_attribute *body = mlir_attribute_of(op, "decomposition", 0);
+    const mlir_attribute *callee = mlir_attribute_of(op, "callee", 0);
+    const mlir_word *name = body ? &body->word : callee ? &callee->word : &op->symbol;
+    mlir_function *f = function_named(w->m, name);
+    mlir_tensor **args = mlir_make(w, (op->operand_count + 1) * sizeof *args);
+    mlir_tensor **results = mlir_make(w, (op->result_count + 1) * sizeof *results);
     int length = name->length > 60 ? 60 : (int)name->length;
-    if (!f) shlo_refuse(w, "there is no function @%.*s", length, name->text);
-    if (f && f->entered) shlo_refuse(w, "@%.*s calls itself", length, name->text);
+    if (!f) mlir_refuse(w, "there is no function @%.*s", length, name->text);
+    if (f && f->entered) mlir_refuse(w, "@%.*s calls itself", length, name->text);
     if (f && (f->body.arg_count != op->operand_count || f->result_count != op->result_count))
-        shlo_refuse(w, "@%.*s has %u arguments and %u results", length, name->text,
+        mlir_refuse(w, "@%.*s has %u arguments and %u results", length, name->text,
                     (unsigned)f->body.arg_count, (unsigned)f->result_count);
     for (uint32_t i = 0; args && i < op->operand_count && w->status == HG_OK; i++)
-        args[i] = shlo_operand(w, op, i);
+        args[i] = mlir_operand(w, op, i);
     if (w->status != HG_OK || !args || !results) return;
     enter(w, f, args, results);
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++)
@@ -509,61 +509,61 @@ void shlo_apply_call(shlo_lower *w, const shlo_op *op) {
             bind_shared(w, op->results + i, results[i]);
 }
 
-void shlo_apply_barrier(shlo_lower *w, const shlo_op *op) {
+void mlir_apply_barrier(mlir_lower *w, const mlir_op *op) {
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++) {
-        shlo_tensor *t = shlo_operand(w, op, i);
+        mlir_tensor *t = mlir_operand(w, op, i);
         if (t && fits(w, "result", i, &t->type, &op->types[i])) bind_shared(w, op->results + i, t);
     }
 }
 
-void shlo_apply_custom_call(shlo_lower *w, const shlo_op *op) {
+void mlir_apply_custom_call(mlir_lower *w, const mlir_op *op) {
     static const char *const NOTES[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
                                         "annotate_device_placement"};
-    const shlo_attribute *target = shlo_attribute_of(op, "call_target_name", 0);
-    const shlo_word *name = target ? &target->word : &op->symbol;
+    const mlir_attribute *target = mlir_attribute_of(op, "call_target_name", 0);
+    const mlir_word *name = target ? &target->word : &op->symbol;
     for (size_t i = 0; i < HG_COUNT_OF(NOTES); i++)
-        if (shlo_is(name, NOTES[i])) {
-            shlo_apply_barrier(w, op);
+        if (mlir_is(name, NOTES[i])) {
+            mlir_apply_barrier(w, op);
             return;
         }
-    shlo_refuse(w, "custom_call @%.*s is another program's code, which no text has",
+    mlir_refuse(w, "custom_call @%.*s is another program's code, which no text has",
                 name->length > 80 ? 80 : (int)name->length, name->text);
 }
 
 /* ---- a module ---- */
 
-static shlo_tensor *add_input(shlo_lower *w, const shlo_type *type, uint32_t i) {
-    shlo_storage *s = add_storage(w, type);
-    hg_dim dims[SHLO_MAX_RANK + 1];
+static mlir_tensor *add_input(mlir_lower *w, const mlir_type *type, uint32_t i) {
+    mlir_storage *s = add_storage(w, type);
+    hg_dim dims[MLIR_MAX_RANK + 1];
     if (!s) return NULL;
-    shlo_dims(type, dims);
-    hg_status status = hg_graph_input(w->g, shlo_text(w, "arg%u", (unsigned)i),
+    mlir_dims(type, dims);
+    hg_status status = hg_graph_input(w->g, mlir_text(w, "arg%u", (unsigned)i),
                                       (hg_type)type->element, dims, type->rank + type->complex,
                                       &s->value);
-    shlo_refuse_call(w, status, shlo_text(w, "argument %u: ", (unsigned)i));
-    return shlo_stored(w, type, s);
+    mlir_refuse_call(w, status, mlir_text(w, "argument %u: ", (unsigned)i));
+    return mlir_stored(w, type, s);
 }
 
-static void add_result(shlo_lower *w, shlo_tensor *t, uint32_t i, uint32_t count) {
-    hg_dim dims[SHLO_MAX_RANK + 1];
+static void add_result(mlir_lower *w, mlir_tensor *t, uint32_t i, uint32_t count) {
+    hg_dim dims[MLIR_MAX_RANK + 1];
     hg_value value;
-    t = shlo_array(w, t);
+    t = mlir_array(w, t);
     if (w->status != HG_OK) return;
     value = t->storage->value;
-    shlo_dims(&t->type, dims);
+    mlir_dims(&t->type, dims);
     hg_status status = HG_OK;
     if (!same_dims(&t->type, &t->storage->type))
         status = hg_graph_view(w->g, NULL, value, hg_dim_of(0), dims,
                                t->type.rank + t->type.complex, &value);
     if (status == HG_OK)
         status = hg_graph_output(w->g, value,
-                                 count == 1 ? "result" : shlo_text(w, "result%u", (unsigned)i));
-    shlo_refuse_call(w, status, shlo_text(w, "result %u: ", (unsigned)i));
+                                 count == 1 ? "result" : mlir_text(w, "result%u", (unsigned)i));
+    mlir_refuse_call(w, status, mlir_text(w, "result %u: ", (unsigned)i));
 }
 
-static void lower_main(shlo_lower *w, shlo_function *f) {
-    shlo_tensor **args = shlo_make(w, (f->body.arg_count + 1) * sizeof *args);
-    shlo_tensor **results = shlo_make(w, (f->result_count + 1) * sizeof *results);
+static void lower_main(mlir_lower *w, mlir_function *f) {
+    mlir_tensor **args = mlir_make(w, (f->body.arg_count + 1) * sizeof *args);
+    mlir_tensor **results = mlir_make(w, (f->result_count + 1) * sizeof *results);
     for (uint32_t i = 0; args && i < f->body.arg_count; i++)
         if (!(args[i] = add_input(w, &w->m->values.data[f->body.args[i]].type, i))) return;
     if (!args || !results || w->status != HG_OK) return;
@@ -572,21 +572,21 @@ static void lower_main(shlo_lower *w, shlo_function *f) {
         add_result(w, results[i], i, f->result_count);
 }
 
-hg_status shlo_to_graph(shlo_module *module, hg_diagnostics *d, hg_graph **graph) {
-    static const shlo_word MAIN = {.text = "main", .length = 4};
-    shlo_function *f = function_named(module, &MAIN);
+hg_status mlir_to_graph(mlir_module *module, hg_diagnostics *d, hg_graph **graph) {
+    static const mlir_word MAIN = {.text = "main", .length = 4};
+    mlir_function *f = function_named(module, &MAIN);
     if (!f && module->functions && !module->functions->next) f = module->functions;
-    shlo_lower w = {
-        .m = module, .d = d, .arena = &module->arena, .budget = MOST_OPERATIONS, .walk = shlo_walk};
+    mlir_lower w = {
+        .m = module, .d = d, .arena = &module->arena, .budget = MOST_OPERATIONS, .walk = mlir_walk};
     *graph = NULL;
     if (!f) {
-        shlo_refuse(&w, "expected a function @main, or one function");
+        mlir_refuse(&w, "expected a function @main, or one function");
         return w.status;
     }
     char *name = hg_arena_text(&module->arena, module->name.text, module->name.length);
-    w.env = shlo_make(&w, (size_t)(module->values.count + 1) * sizeof *w.env);
+    w.env = mlir_make(&w, (size_t)(module->values.count + 1) * sizeof *w.env);
     w.g = name ? hg_graph_create(name) : NULL;
-    if (!w.g) shlo_no_memory(&w);
+    if (!w.g) mlir_no_memory(&w);
     if (w.status == HG_OK) lower_main(&w, f);
     if (w.status == HG_OK)
         *graph = w.g;

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-bool shlo_is(const shlo_word *word, const char *text) {
+bool mlir_is(const mlir_word *word, const char *text) {
     return word->length == strlen(text) && memcmp(word->text, text, word->length) == 0;
 }
 
-bool shlo_elements(const shlo_type *type, uint64_t *count) {
+bool mlir_elements(const mlir_type *type, uint64_t *count) {
     *count = 1;
     for (uint32_t i = 0; i < type->rank; i++)
         if (type->dims[i] == 0) return *count = 0, true;
@@ -16,7 +16,7 @@ bool shlo_elements(const shlo_type *type, uint64_t *count) {
     return true;
 }
 
-const char *shlo_type_text(const shlo_type *t, char buffer[240]) {
+const char *mlir_type_text(const mlir_type *t, char buffer[240]) {
     size_t at = (size_t)snprintf(buffer, 240, "tensor<");
     for (uint32_t i = 0; i < t->rank; i++)
         at += (size_t)snprintf(buffer + at, 240 - at, "%llux", (unsigned long long)t->dims[i]);
@@ -30,24 +30,24 @@ const char *shlo_type_text(const shlo_type *t, char buffer[240]) {
     return buffer;
 }
 
-const shlo_attribute *shlo_attribute_of(const shlo_op *op, const char *key, uint32_t n) {
-    for (const shlo_attribute *a = op->attributes; a; a = a->next)
-        if (shlo_is(&a->key, key) && n-- == 0) return a;
+const mlir_attribute *mlir_attribute_of(const mlir_op *op, const char *key, uint32_t n) {
+    for (const mlir_attribute *a = op->attributes; a; a = a->next)
+        if (mlir_is(&a->key, key) && n-- == 0) return a;
     return NULL;
 }
 
-int64_t shlo_item(const shlo_op *op, const char *key, uint32_t n, uint32_t i, int64_t otherwise) {
-    const shlo_attribute *a = shlo_attribute_of(op, key, n);
+int64_t mlir_item(const mlir_op *op, const char *key, uint32_t n, uint32_t i, int64_t otherwise) {
+    const mlir_attribute *a = mlir_attribute_of(op, key, n);
     if (!a || !a->count) return otherwise;
     return a->count == 1 ? a->items[0] : i < a->count ? a->items[i] : otherwise;
 }
 
-uint32_t shlo_item_count(const shlo_op *op, const char *key, uint32_t n) {
-    const shlo_attribute *a = shlo_attribute_of(op, key, n);
+uint32_t mlir_item_count(const mlir_op *op, const char *key, uint32_t n) {
+    const mlir_attribute *a = mlir_attribute_of(op, key, n);
     return a ? a->count : 0;
 }
 
-hg_status shlo_mistake(hg_diagnostics *d, const char *code, const shlo_word *at, const char *format,
+hg_status mlir_mistake(hg_diagnostics *d, const char *code, const mlir_word *at, const char *format,
                        ...) {
     char message[400];
     va_list args;
@@ -61,7 +61,7 @@ hg_status shlo_mistake(hg_diagnostics *d, const char *code, const shlo_word *at,
                    message);
 }
 
-void shlo_module_free(shlo_module *module) {
+void mlir_module_free(mlir_module *module) {
     hg_vec_free(&module->values);
     hg_arena_free(&module->arena);
 }

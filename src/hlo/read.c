@@ -9,14 +9,14 @@
 
 /* A name in scope: a value of the innermost region that has it. */
 typedef struct known_name {
-    shlo_word word;
+    mlir_word word;
     uint32_t value, count; /* the first result, and how many */
     uint32_t shadowed;     /* entry + 1 of the same slot before it */
 } known_name;
 
 typedef struct reader {
-    shlo_lexer l;
-    shlo_module *m;
+    mlir_lexer l;
+    mlir_module *m;
     hg_diagnostics *d;
     bool failed;
     uint32_t depth, brackets; /* regions and brackets, brackets of attributes */
@@ -24,14 +24,14 @@ typedef struct reader {
     uint32_t slots[4096]; /* entry + 1 */
     HG_VEC(int64_t) items;
     HG_VEC(uint32_t) list;
-    HG_VEC(shlo_type) types;
+    HG_VEC(mlir_type) types;
 } reader;
 
 /* ---- small things ---- */
 
 static void *make(reader *r, size_t bytes) {
     void *memory = hg_arena_alloc(&r->m->arena, bytes);
-    if (!memory && !r->failed) HG_IGNORE(hg_fail_memory()); /* shlo_read returns it */
+    if (!memory && !r->failed) HG_IGNORE(hg_fail_memory()); /* mlir_read returns it */
     r->failed |= !memory;
     return memory;
 }
@@ -44,21 +44,21 @@ static void *keep(reader *r, const void *data, size_t bytes) {
 }
 
 static void no_memory(reader *r) {
-    if (!r->failed) HG_IGNORE(hg_fail_memory()); /* shlo_read returns it */
+    if (!r->failed) HG_IGNORE(hg_fail_memory()); /* mlir_read returns it */
     r->failed = true;
 }
 
 #define mistake(r, at, ...)                                                          \
     do {                                                                             \
-        if (!(r)->failed) HG_IGNORE(shlo_mistake((r)->d, "S02", (at), __VA_ARGS__)); \
+        if (!(r)->failed) HG_IGNORE(mlir_mistake((r)->d, "S02", (at), __VA_ARGS__)); \
         (r)->failed = true;                                                          \
     } while (0)
 
 static void expected(reader *r, const char *what) {
-    const shlo_word *t = &r->l.token;
-    if (r->l.kind == SHLO_END)
+    const mlir_word *t = &r->l.token;
+    if (r->l.kind == MLIR_END)
         mistake(r, t, "expected %s, got the end of the text", what);
-    else if (r->l.kind == SHLO_BAD && t->length > 1)
+    else if (r->l.kind == MLIR_BAD && t->length > 1)
         mistake(r, t, "expected %s, got a string or name without an end", what);
     else
         mistake(r, t, "expected %s, got '%.*s'", what, t->length > 60 ? 60 : (int)t->length,
@@ -66,11 +66,11 @@ static void expected(reader *r, const char *what) {
 }
 
 static void next(reader *r) {
-    if (!r->failed) shlo_next(&r->l);
-    if (r->failed) r->l.kind = SHLO_END;
+    if (!r->failed) mlir_next(&r->l);
+    if (r->failed) r->l.kind = MLIR_END;
 }
 static bool at_word(const reader *r, const char *text) {
-    return r->l.kind == SHLO_WORD && shlo_is(&r->l.token, text);
+    return r->l.kind == MLIR_WORD && mlir_is(&r->l.token, text);
 }
 static bool take(reader *r, int kind) {
     if (r->failed || r->l.kind != kind) return false;
@@ -85,8 +85,8 @@ static bool take_word(reader *r, const char *text) {
 static void need(reader *r, int kind, const char *what) {
     if (!r->failed && !take(r, kind)) expected(r, what);
 }
-static shlo_word need_token(reader *r, int kind, const char *what) {
-    shlo_word token = r->l.token;
+static mlir_word need_token(reader *r, int kind, const char *what) {
+    mlir_word token = r->l.token;
     need(r, kind, what);
     return token;
 }
@@ -97,7 +97,7 @@ static void skip_balanced(reader *r) {
     do {
         if (r->l.kind == '(' || r->l.kind == '[' || r->l.kind == '{' || r->l.kind == '<') open++;
         if (r->l.kind == ')' || r->l.kind == ']' || r->l.kind == '}' || r->l.kind == '>') open--;
-        if (r->l.kind == SHLO_END && !r->failed) expected(r, "a closing bracket");
+        if (r->l.kind == MLIR_END && !r->failed) expected(r, "a closing bracket");
         next(r);
     } while (open && !r->failed);
 }
@@ -105,7 +105,7 @@ static void skip_balanced(reader *r) {
 /* A value that nobody reads, up to the comma or bracket behind it. */
 static void skip_value(reader *r) {
     while (!r->failed && r->l.kind != ',' && r->l.kind != '}' && r->l.kind != ')' &&
-           r->l.kind != '>' && r->l.kind != ']' && r->l.kind != SHLO_END) {
+           r->l.kind != '>' && r->l.kind != ']' && r->l.kind != MLIR_END) {
         if (r->l.kind == '(' || r->l.kind == '[' || r->l.kind == '{' || r->l.kind == '<')
             skip_balanced(r);
         else
@@ -133,9 +133,9 @@ static const struct element {
     {"ui8", HG_TYPE_U8, false},    {"ui16", HG_TYPE_U16, false}, {"ui32", HG_TYPE_U32, false},
     {"ui64", HG_TYPE_U64, false},  {"index", HG_TYPE_I64, false}};
 
-static void set_element(reader *r, const shlo_word *at, shlo_type *type) {
+static void set_element(reader *r, const mlir_word *at, mlir_type *type) {
     for (size_t i = 0; i < HG_COUNT_OF(ELEMENTS); i++)
-        if (shlo_is(at, ELEMENTS[i].name)) {
+        if (mlir_is(at, ELEMENTS[i].name)) {
             type->element = ELEMENTS[i].type;
             type->truth = ELEMENTS[i].truth;
             return;
@@ -147,20 +147,20 @@ static void set_element(reader *r, const shlo_word *at, shlo_type *type) {
 }
 
 /* "2x3xf32": the lexer's tokens 2, x3xf32 are one word here. */
-static void read_shape(reader *r, shlo_type *type) {
-    shlo_lexer *l = &r->l;
+static void read_shape(reader *r, mlir_type *type) {
+    mlir_lexer *l = &r->l;
     const char *at = l->token.text;
-    shlo_word word = l->token;
+    mlir_word word = l->token;
     while (at < l->end && *at >= '0' && *at <= '9' && !r->failed) {
         uint64_t extent;
         size_t digits = hg_read_digits(at, (size_t)(l->end - at), &extent);
-        if (!digits || extent >> 40 || type->rank == SHLO_MAX_RANK) {
+        if (!digits || extent >> 40 || type->rank == MLIR_MAX_RANK) {
             word.length = (uint32_t)digits;
             mistake(r, &word,
                     digits && !(extent >> 40)
                         ? "expected at most %d extents, got more"
                         : "expected an extent below 2^40 (and %d at most), got more",
-                    SHLO_MAX_RANK);
+                    MLIR_MAX_RANK);
             return;
         }
         at += digits;
@@ -181,10 +181,10 @@ static void read_shape(reader *r, shlo_type *type) {
     next(r);
 }
 
-static void read_tensor(reader *r, shlo_type *type) {
+static void read_tensor(reader *r, mlir_type *type) {
     uint64_t count;
-    shlo_word start = r->l.token;
-    *type = (shlo_type){.rank = 0};
+    mlir_word start = r->l.token;
+    *type = (mlir_type){.rank = 0};
     if (!at_word(r, "tensor")) {
         expected(r, "a type tensor<…>");
         return;
@@ -196,7 +196,7 @@ static void read_tensor(reader *r, shlo_type *type) {
     read_shape(r, type);
     type->complex = take_word(r, "complex");
     if (type->complex) need(r, '<', "'<'");
-    shlo_word element = need_token(r, SHLO_WORD, "the type of elements");
+    mlir_word element = need_token(r, MLIR_WORD, "the type of elements");
     if (r->failed) return;
     set_element(r, &element, type);
     if (type->complex && type->element != HG_TYPE_F32 && type->element != HG_TYPE_F64)
@@ -204,7 +204,7 @@ static void read_tensor(reader *r, shlo_type *type) {
     if (type->complex) need(r, '>', "'>'");
     if (take(r, ',')) skip_value(r); /* an encoding */
     need(r, '>', "'>'");
-    if (!r->failed && !shlo_elements(type, &count))
+    if (!r->failed && !mlir_elements(type, &count))
         mistake(r, &start, "expected a tensor of at most 2^40 elements");
 }
 
@@ -213,7 +213,7 @@ static void read_types(reader *r) {
     bool group = take(r, '(');
     if (group && take(r, ')')) return;
     do {
-        shlo_type type, *to;
+        mlir_type type, *to;
         read_tensor(r, &type);
         if (r->failed) return;
         if (!(to = hg_vec_push(&r->types))) {
@@ -229,7 +229,7 @@ static void read_types(reader *r) {
 
 /* ---- names ---- */
 
-static uint32_t slot_of(const shlo_word *w) {
+static uint32_t slot_of(const mlir_word *w) {
     uint32_t h = 2166136261u;
     for (uint32_t i = 0; i < w->length; i++) h = (h ^ (uint8_t)w->text[i]) * 16777619u;
     return h % 4096;
@@ -242,7 +242,7 @@ static uint32_t add_values(reader *r, uint32_t count) {
     return first;
 }
 
-static void declare(reader *r, const shlo_word *word, uint32_t value, uint32_t count) {
+static void declare(reader *r, const mlir_word *word, uint32_t value, uint32_t count) {
     known_name *n = r->failed ? NULL : hg_vec_push(&r->names);
     if (!n) {
         no_memory(r);
@@ -260,9 +260,9 @@ static void leave_scope(reader *r, uint64_t names) {
     }
 }
 
-/* %x or %x#1, the token is there. SHLO_NONE after a mistake. */
+/* %x or %x#1, the token is there. MLIR_NONE after a mistake. */
 static uint32_t read_use(reader *r) {
-    shlo_word word = r->l.token;
+    mlir_word word = r->l.token;
     const known_name *found = NULL;
     uint64_t which = 0;
     for (uint32_t i = r->slots[slot_of(&word)]; i && !found; i = r->names.data[i - 1].shadowed) {
@@ -272,7 +272,7 @@ static uint32_t read_use(reader *r) {
     }
     next(r);
     if (take(r, '#')) {
-        shlo_word number = need_token(r, SHLO_NUMBER, "the number of a result");
+        mlir_word number = need_token(r, MLIR_NUMBER, "the number of a result");
         if (!hg_read_digits(number.text, number.length, &which)) which = UINT64_MAX;
     }
     if (!found)
@@ -297,7 +297,7 @@ static void add_item(reader *r, int64_t value) {
         no_memory(r);
 }
 
-static int64_t integer(const shlo_word *w) {
+static int64_t integer(const mlir_word *w) {
     bool minus = w->length && *w->text == '-';
     uint64_t value = 0;
     hg_read_digits(w->text + minus, w->length - minus, &value);
@@ -311,19 +311,19 @@ static void read_items(reader *r, int close) {
     uint32_t open = 1;
     while (open && !r->failed) {
         static const char LETTERS[] = "bfio";
-        const shlo_word *t = &r->l.token;
+        const mlir_word *t = &r->l.token;
         const char *letter = t->length == 1 ? strchr(LETTERS, *t->text) : NULL;
-        if (r->l.kind == SHLO_END) expected(r, "a closing bracket");
+        if (r->l.kind == MLIR_END) expected(r, "a closing bracket");
         if (r->l.kind == '[') open++;
         if (r->l.kind == ']' || r->l.kind == '>') open--;
-        if (r->l.kind == SHLO_NUMBER) add_item(r, integer(t));
-        if (r->l.kind == SHLO_WORD && letter) add_item(r, -1 - (int64_t)(letter - LETTERS));
+        if (r->l.kind == MLIR_NUMBER) add_item(r, integer(t));
+        if (r->l.kind == MLIR_WORD && letter) add_item(r, -1 - (int64_t)(letter - LETTERS));
         if (at_word(r, "true") || at_word(r, "false")) add_item(r, *t->text == 't');
         if (!open && r->l.kind != close) expected(r, close == ']' ? "']'" : "'>'");
         bool skip = r->l.kind == '#' || r->l.kind == '{' || r->l.kind == '(';
         if (r->l.kind == '#') {
             next(r);
-            while (r->l.kind == SHLO_WORD) next(r);
+            while (r->l.kind == MLIR_WORD) next(r);
         }
         if (skip && (r->l.kind == '<' || r->l.kind == '{' || r->l.kind == '('))
             skip_balanced(r);
@@ -332,38 +332,38 @@ static void read_items(reader *r, int close) {
     }
 }
 
-static void read_attributes(reader *r, shlo_op *op, int close);
-static void read_dense(reader *r, shlo_op *op);
+static void read_attributes(reader *r, mlir_op *op, int close);
+static void read_dense(reader *r, mlir_op *op);
 
 /* Fills in the value; r->items has the integers. */
-static void read_attribute_value(reader *r, shlo_op *op, shlo_attribute *a) {
+static void read_attribute_value(reader *r, mlir_op *op, mlir_attribute *a) {
     a->word = r->l.token;
-    a->list = r->l.kind == '[' || r->l.kind == SHLO_WORD;
+    a->list = r->l.kind == '[' || r->l.kind == MLIR_WORD;
     if (take(r, '[')) {
         read_items(r, ']');
     } else if (r->l.kind == '{') {
         next(r);
         read_attributes(r, op, '}');
     } else if (take(r, '#')) {
-        need(r, SHLO_WORD, "the name of an attribute");
+        need(r, MLIR_WORD, "the name of an attribute");
         if (take(r, '<')) {
             a->word = r->l.token; /* #stablehlo<comparison_direction LT>: the last word */
             read_attributes(r, op, '>');
             a->word = op->word_count ? op->word[op->word_count - 1] : a->word;
         }
-    } else if (r->l.kind == SHLO_NUMBER) {
+    } else if (r->l.kind == MLIR_NUMBER) {
         add_item(r, integer(&r->l.token));
         next(r);
     } else if (take_word(r, "array") || take_word(r, "dense")) {
         need(r, '<', "'<'");
-        if (r->l.kind == SHLO_WORD && *r->l.token.text == 'i') next(r);
+        if (r->l.kind == MLIR_WORD && *r->l.token.text == 'i') next(r);
         take(r, ':');
         read_items(r, '>');
     } else if (at_word(r, "true") || at_word(r, "false")) {
         add_item(r, *a->word.text == 't');
         a->list = false;
         next(r);
-    } else if (r->l.kind == SHLO_WORD || r->l.kind == SHLO_STRING || r->l.kind == SHLO_SYMBOL) {
+    } else if (r->l.kind == MLIR_WORD || r->l.kind == MLIR_STRING || r->l.kind == MLIR_SYMBOL) {
         next(r);
         if (r->l.kind == '<') skip_balanced(r);
     } else {
@@ -373,10 +373,10 @@ static void read_attribute_value(reader *r, shlo_op *op, shlo_attribute *a) {
 }
 
 /* Behind KEY: the "=", its value, and further ones behind x and ->. */
-static void read_attribute(reader *r, shlo_op *op, const shlo_word *key) {
+static void read_attribute(reader *r, mlir_op *op, const mlir_word *key) {
     static const char *const IGNORED[] = {"mhlo.", "sdy.", "jax.", "tf.", "xla."};
     need(r, '=', "'='");
-    if (shlo_is(key, "value") && at_word(r, "dense")) { /* the generic form of a constant */
+    if (mlir_is(key, "value") && at_word(r, "dense")) { /* the generic form of a constant */
         read_dense(r, op);
         return;
     }
@@ -386,13 +386,13 @@ static void read_attribute(reader *r, shlo_op *op, const shlo_word *key) {
             skip_value(r);
             return;
         }
-    if (shlo_is(key, "backend_config") || shlo_is(key, "operand_layouts") ||
-        shlo_is(key, "result_layouts") || shlo_is(key, "composite_attributes")) {
+    if (mlir_is(key, "backend_config") || mlir_is(key, "operand_layouts") ||
+        mlir_is(key, "result_layouts") || mlir_is(key, "composite_attributes")) {
         skip_value(r);
         return;
     }
     do {
-        shlo_attribute *a = make(r, sizeof *a), **last = &op->attributes;
+        mlir_attribute *a = make(r, sizeof *a), **last = &op->attributes;
         if (!a) return;
         uint64_t before = r->items.count;
         a->key = *key;
@@ -404,25 +404,25 @@ static void read_attribute(reader *r, shlo_op *op, const shlo_word *key) {
         a->items = keep(r, r->items.data ? r->items.data + before : NULL,
                         a->count * sizeof *a->items);
         r->items.count = before;
-    } while (take_word(r, "x") || take(r, SHLO_ARROW));
+    } while (take_word(r, "x") || take(r, MLIR_ARROW));
 }
 
-static void add_word(reader *r, shlo_op *op) {
+static void add_word(reader *r, mlir_op *op) {
     if (op->word_count == HG_COUNT_OF(op->word)) /* the last ones count */
         memmove(op->word, op->word + 1, --op->word_count * sizeof *op->word);
     op->word[op->word_count++] = r->l.token;
-    const shlo_row *row = shlo_row_named(&r->l.token);
+    const mlir_row *row = mlir_row_named(&r->l.token);
     if (row) op->applies = row;
     next(r);
 }
 
 /* KEY = VALUE, KEY, … up to the bracket that closes. */
-static void read_attributes(reader *r, shlo_op *op, int close) {
-    if (++r->depth > SHLO_MAX_DEPTH)
-        mistake(r, &r->l.token, "more than %d brackets inside one another", SHLO_MAX_DEPTH);
+static void read_attributes(reader *r, mlir_op *op, int close) {
+    if (++r->depth > MLIR_MAX_DEPTH)
+        mistake(r, &r->l.token, "more than %d brackets inside one another", MLIR_MAX_DEPTH);
     r->brackets++;
     while (!r->failed && !take(r, close)) {
-        shlo_word key = r->l.token;
+        mlir_word key = r->l.token;
         if (r->l.kind == ',' || r->l.kind == '(') {
             if (r->l.kind == '(')
                 skip_balanced(r);
@@ -430,11 +430,11 @@ static void read_attributes(reader *r, shlo_op *op, int close) {
                 next(r);
             continue;
         }
-        if (r->l.kind != SHLO_WORD && r->l.kind != SHLO_STRING) {
+        if (r->l.kind != MLIR_WORD && r->l.kind != MLIR_STRING) {
             expected(r, "the name of an attribute");
             return;
         }
-        shlo_lexer before = r->l;
+        mlir_lexer before = r->l;
         next(r);
         if (r->l.kind == '=') {
             read_attribute(r, op, &key);
@@ -450,7 +450,7 @@ static void read_attributes(reader *r, shlo_op *op, int close) {
 /* ---- constants ---- */
 
 /* A number of the text as an element of the type. */
-static void put_number(reader *r, const shlo_word *w, uint8_t element, bool is_float, uint8_t *to) {
+static void put_number(reader *r, const mlir_word *w, uint8_t element, bool is_float, uint8_t *to) {
     bool minus = w->length && *w->text == '-',
          hex = w->length > 2u + minus && w->text[1 + minus] == 'x';
     const char *text = w->text + minus;
@@ -475,8 +475,8 @@ static void put_number(reader *r, const shlo_word *w, uint8_t element, bool is_f
 }
 
 /* "0x0A0B…": bytes in order; of i1 one or eight elements a byte. */
-static void put_bytes(reader *r, const shlo_word *w, const shlo_type *type, uint64_t count,
-                      shlo_constant *c) {
+static void put_bytes(reader *r, const mlir_word *w, const mlir_type *type, uint64_t count,
+                      mlir_constant *c) {
     uint64_t size = hg_type_size_bytes((hg_type)type->element) << type->complex;
     uint64_t given = w->length > 2 ? (w->length - 2) / 2 : 0;
     bool packed = type->truth && given != count && given == (count + 7) / 8;
@@ -499,17 +499,17 @@ static void put_bytes(reader *r, const shlo_word *w, const shlo_type *type, uint
 }
 
 /* dense<…> : TYPE. Elements are read before their type is known: their words are kept. */
-static void read_dense(reader *r, shlo_op *op) {
-    HG_VEC(shlo_word) words = {0};
-    shlo_word start = r->l.token, *word;
+static void read_dense(reader *r, mlir_op *op) {
+    HG_VEC(mlir_word) words = {0};
+    mlir_word start = r->l.token, *word;
     bool is_string = false, nested = false;
     uint32_t open = 1;
     if (!take_word(r, "dense")) expected(r, "dense<…>");
     need(r, '<', "'<'");
     while (open && !r->failed) {
         int kind = r->l.kind;
-        bool element = kind == SHLO_NUMBER || kind == SHLO_STRING || kind == SHLO_WORD;
-        is_string |= kind == SHLO_STRING;
+        bool element = kind == MLIR_NUMBER || kind == MLIR_STRING || kind == MLIR_WORD;
+        is_string |= kind == MLIR_STRING;
         nested |= kind == '[';
         if (kind == '[' || kind == '(') open++;
         if (kind == ']' || kind == ')' || kind == '>') open--;
@@ -522,14 +522,14 @@ static void read_dense(reader *r, shlo_op *op) {
     }
     if (r->l.kind == '{' && !r->failed) skip_balanced(r);
     need(r, ':', "':'");
-    shlo_type type;
+    mlir_type type;
     uint64_t count = 0;
     read_tensor(r, &type);
     uint64_t parts = UINT64_C(1) << type.complex;
     uint8_t size = (uint8_t)hg_type_size_bytes((hg_type)type.element);
     bool is_float = type.element == HG_TYPE_F16 || type.element == HG_TYPE_BF16 ||
                     type.element == HG_TYPE_F32 || type.element == HG_TYPE_F64;
-    if (!r->failed) shlo_elements(&type, &count);
+    if (!r->failed) mlir_elements(&type, &count);
     op->types = keep(r, &type, sizeof type);
     op->constant.splat = !nested && count != 1;
     if (r->failed || (!words.count && !count)) {
@@ -539,12 +539,12 @@ static void read_dense(reader *r, shlo_op *op) {
     } else if (words.count != (op->constant.splat ? 1 : count) * parts) {
         char buffer[240];
         mistake(r, &start, "%s is %llu elements, dense<…> has %llu numbers",
-                shlo_type_text(&type, buffer), (unsigned long long)count,
+                mlir_type_text(&type, buffer), (unsigned long long)count,
                 (unsigned long long)words.count);
     } else if ((op->constant.bytes = make(r, (size_t)words.count * size))) {
         for (uint64_t i = 0; i < words.count && !r->failed; i++) {
-            const shlo_word *w = &words.data[i];
-            if (shlo_is(w, "true") || shlo_is(w, "false"))
+            const mlir_word *w = &words.data[i];
+            if (mlir_is(w, "true") || mlir_is(w, "false"))
                 op->constant.bytes[i * size] = *w->text == 't';
             else
                 put_number(r, w, type.element, is_float, op->constant.bytes + i * size);
@@ -555,10 +555,10 @@ static void read_dense(reader *r, shlo_op *op) {
 
 /* ---- operations ---- */
 
-static void read_region(reader *r, shlo_region *region);
+static void read_region(reader *r, mlir_region *region);
 
-static shlo_region *add_region(reader *r, shlo_op *op) {
-    shlo_region *region = make(r, sizeof *region), **last = &op->regions;
+static mlir_region *add_region(reader *r, mlir_op *op) {
+    mlir_region *region = make(r, sizeof *region), **last = &op->regions;
     while (*last) last = &(*last)->next;
     return region ? *last = region : NULL;
 }
@@ -566,9 +566,9 @@ static shlo_region *add_region(reader *r, shlo_op *op) {
 /* "%a: T, %b: T)" of a region, a function or a block, up to the bracket. */
 static void read_arguments(reader *r) {
     while (!r->failed && !take(r, ')')) {
-        shlo_word word = need_token(r, SHLO_VALUE, "an argument %NAME: TYPE");
+        mlir_word word = need_token(r, MLIR_VALUE, "an argument %NAME: TYPE");
         need(r, ':', "':'");
-        shlo_type type;
+        mlir_type type;
         read_tensor(r, &type);
         if (r->l.kind == '{') skip_balanced(r);
         skip_location(r);
@@ -602,8 +602,8 @@ static void split_pairs(reader *r, uint32_t *list, uint32_t count) {
 
 /* reducer(%a: T, %b: T) (…) { … }: pairs (accumulator, element); the generic form has all
  * accumulators first. */
-static void read_reducer(reader *r, shlo_op *op) {
-    shlo_region *region = add_region(r, op);
+static void read_reducer(reader *r, mlir_op *op) {
+    mlir_region *region = add_region(r, op);
     uint64_t from = r->list.count, names = r->names.count;
     while (take(r, '(')) read_arguments(r);
     if (!region || r->failed) return;
@@ -614,15 +614,15 @@ static void read_reducer(reader *r, shlo_op *op) {
     leave_scope(r, names);
 }
 
-static void start_region(reader *r, shlo_op *op) {
-    shlo_region *region = add_region(r, op);
+static void start_region(reader *r, mlir_op *op) {
+    mlir_region *region = add_region(r, op);
     need(r, '{', "'{'");
     if (region) read_region(r, region);
 }
 
 /* [0:4, 0:6:2]: three items an axis. */
-static void read_slice(reader *r, shlo_op *op) {
-    shlo_attribute *a = make(r, sizeof *a);
+static void read_slice(reader *r, mlir_op *op) {
+    mlir_attribute *a = make(r, sizeof *a);
     uint64_t before = r->items.count;
     while (!r->failed && !take(r, ']')) {
         for (int i = 0; i < 3; i++) {
@@ -631,13 +631,13 @@ static void read_slice(reader *r, shlo_op *op) {
                 break;
             }
             if (i) need(r, ':', "':'");
-            shlo_word number = need_token(r, SHLO_NUMBER, "a number");
+            mlir_word number = need_token(r, MLIR_NUMBER, "a number");
             add_item(r, integer(&number));
         }
         if (r->l.kind != ']') need(r, ',', "',' or ']'");
     }
     if (!a || r->failed) return;
-    a->key = (shlo_word){.text = "slice", .length = 5};
+    a->key = (mlir_word){.text = "slice", .length = 5};
     a->count = (uint32_t)(r->items.count - before);
     a->items = keep(r, r->items.data ? r->items.data + before : NULL, a->count * sizeof *a->items);
     a->next = op->attributes;
@@ -646,14 +646,14 @@ static void read_slice(reader *r, shlo_op *op) {
 }
 
 /* What begins with a word in front of the types. */
-static void read_word(reader *r, shlo_op *op) {
-    shlo_word word = r->l.token;
-    shlo_lexer before = r->l;
+static void read_word(reader *r, mlir_op *op) {
+    mlir_word word = r->l.token;
+    mlir_lexer before = r->l;
     next(r);
-    if (shlo_is(&word, "init")) {
+    if (mlir_is(&word, "init")) {
         need(r, ':', "':'");
-    } else if (shlo_is(&word, "attributes")) {
-    } else if (shlo_is(&word, "dense")) {
+    } else if (mlir_is(&word, "attributes")) {
+    } else if (mlir_is(&word, "dense")) {
         r->l = before;
         read_dense(r, op);
     } else if (r->l.kind == '=') {
@@ -666,12 +666,12 @@ static void read_word(reader *r, shlo_op *op) {
 
 /* %iterArg = %x of a while, %x of others. */
 static void read_operand(reader *r, uint64_t *bound) {
-    shlo_word word = r->l.token;
-    shlo_lexer before = r->l;
+    mlir_word word = r->l.token;
+    mlir_lexer before = r->l;
     next(r);
     if (r->l.kind == '=') {
         next(r);
-        if (r->l.kind != SHLO_VALUE) {
+        if (r->l.kind != MLIR_VALUE) {
             expected(r, "a value");
             return;
         }
@@ -688,7 +688,7 @@ static void read_operand(reader *r, uint64_t *bound) {
 }
 
 /* Up to the types: operands, attributes, words, regions. */
-static void read_parts(reader *r, shlo_op *op, uint64_t *bound) {
+static void read_parts(reader *r, mlir_op *op, uint64_t *bound) {
     while (!r->failed && r->l.kind != ':') {
         switch (r->l.kind) {
         case ')':
@@ -710,13 +710,13 @@ static void read_parts(reader *r, shlo_op *op, uint64_t *bound) {
             next(r);
             read_attributes(r, op, '}');
             break;
-        case SHLO_VALUE: read_operand(r, bound); break;
-        case SHLO_SYMBOL:
+        case MLIR_VALUE: read_operand(r, bound); break;
+        case MLIR_SYMBOL:
             op->symbol = r->l.token;
             next(r);
             break;
-        case SHLO_STRING: add_word(r, op); break;
-        case SHLO_WORD: read_word(r, op); break;
+        case MLIR_STRING: add_word(r, op); break;
+        case MLIR_WORD: read_word(r, op); break;
         default: expected(r, "an operand, an attribute or ':'");
         }
         if (op->types && !op->generic) return; /* a constant: its type is behind dense<…> */
@@ -724,13 +724,13 @@ static void read_parts(reader *r, shlo_op *op, uint64_t *bound) {
 }
 
 /* ": (T, T) -> T" or ": T, T": types of the results. */
-static void read_signature(reader *r, shlo_op *op, uint32_t *count) {
-    bool is_while = shlo_is(&op->name, "stablehlo.while");
-    bool all = is_while || shlo_is(&op->name, "stablehlo.optimization_barrier");
+static void read_signature(reader *r, mlir_op *op, uint32_t *count) {
+    bool is_while = mlir_is(&op->name, "stablehlo.while");
+    bool all = is_while || mlir_is(&op->name, "stablehlo.optimization_barrier");
     uint64_t from = r->types.count, first = from;
     need(r, ':', "':'");
     read_types(r);
-    if (take(r, SHLO_ARROW)) {
+    if (take(r, MLIR_ARROW)) {
         first = r->types.count;
         read_types(r);
     } else if (!all && r->types.count > from) {
@@ -742,13 +742,13 @@ static void read_signature(reader *r, shlo_op *op, uint32_t *count) {
     r->types.count = from;
 }
 
-static bool is_return(const shlo_word *name) {
-    return shlo_is(name, "return") || shlo_is(name, "stablehlo.return") ||
-           shlo_is(name, "func.return");
+static bool is_return(const mlir_word *name) {
+    return mlir_is(name, "return") || mlir_is(name, "stablehlo.return") ||
+           mlir_is(name, "func.return");
 }
 
 /* cond { … } do { … } behind the types of a while. */
-static void read_while_regions(reader *r, shlo_op *op, uint64_t bound) {
+static void read_while_regions(reader *r, mlir_op *op, uint64_t bound) {
     uint32_t args = op->operand_count;
     if (bound != args) mistake(r, &op->name, "expected %%NAME = %%VALUE for each operand");
     uint32_t *values = make(r, (args + 1) * sizeof *values);
@@ -761,26 +761,26 @@ static void read_while_regions(reader *r, shlo_op *op, uint64_t bound) {
         if (!take_word(r, i ? "do" : "cond")) expected(r, i ? "do" : "cond");
         start_region(r, op);
     }
-    for (shlo_region *region = op->regions; region && !r->failed; region = region->next) {
+    for (mlir_region *region = op->regions; region && !r->failed; region = region->next) {
         region->args = values;
         region->arg_count = args;
     }
 }
 
-static void read_name(reader *r, shlo_op *op) {
+static void read_name(reader *r, mlir_op *op) {
     op->name = r->l.token;
-    if (r->l.kind != SHLO_WORD && r->l.kind != SHLO_STRING) {
+    if (r->l.kind != MLIR_WORD && r->l.kind != MLIR_STRING) {
         expected(r, "an operation");
         return;
     }
-    op->generic = r->l.kind == SHLO_STRING;
-    op->row = shlo_row_named(&op->name);
+    op->generic = r->l.kind == MLIR_STRING;
+    op->row = mlir_row_named(&op->name);
     next(r);
 }
 
 /* "%a, %b:2 = " in front of an operation: names with how many results each has. */
 static void read_results(reader *r, uint64_t from) {
-    while (r->l.kind == SHLO_VALUE && !r->failed) {
+    while (r->l.kind == MLIR_VALUE && !r->failed) {
         known_name *n = hg_vec_push(&r->names); /* not yet in its slot */
         uint64_t count = 1;
         if (!n) {
@@ -790,7 +790,7 @@ static void read_results(reader *r, uint64_t from) {
         n->word = r->l.token;
         next(r);
         if (take(r, ':')) {
-            shlo_word number = need_token(r, SHLO_NUMBER, "the number of results");
+            mlir_word number = need_token(r, MLIR_NUMBER, "the number of results");
             if (!hg_read_digits(number.text, number.length, &count) || count > 65536) count = 0;
             if (!count) mistake(r, &number, "expected a number of results from 1 to 65536");
         }
@@ -800,8 +800,8 @@ static void read_results(reader *r, uint64_t from) {
     if (r->names.count > from) need(r, '=', "'='");
 }
 
-static shlo_op *read_operation(reader *r) {
-    shlo_op *op = make(r, sizeof *op);
+static mlir_op *read_operation(reader *r) {
+    mlir_op *op = make(r, sizeof *op);
     HG_VEC(known_name) results = {0};
     uint64_t from = r->names.count, list = r->list.count, bound = 0, declared = 0;
     uint32_t count = 0;
@@ -819,11 +819,11 @@ static shlo_op *read_operation(reader *r) {
     r->names.count = from;
     read_name(r, op);
     bool ends = is_return(&op->name);
-    if (ends && (r->l.kind == '}' || r->l.kind == SHLO_END)) goto done;
+    if (ends && (r->l.kind == '}' || r->l.kind == MLIR_END)) goto done;
     read_parts(r, op, &bound);
     if (r->failed) goto done;
     take_list(r, list, &op->operands, &op->operand_count);
-    if (shlo_is(&op->name, "stablehlo.reduce") && !op->generic)
+    if (mlir_is(&op->name, "stablehlo.reduce") && !op->generic)
         split_pairs(r, op->operands, op->operand_count);
     if (op->types && !op->generic)
         count = 1;
@@ -855,19 +855,19 @@ done:
 }
 
 /* Behind '{', up to the '}'. Its scope ends with it. */
-static void read_region(reader *r, shlo_region *region) {
+static void read_region(reader *r, mlir_region *region) {
     uint64_t names = r->names.count, from = r->list.count;
-    shlo_op **last = &region->first;
-    if (++r->depth > SHLO_MAX_DEPTH)
-        mistake(r, &r->l.token, "more than %d regions inside one another", SHLO_MAX_DEPTH);
+    mlir_op **last = &region->first;
+    if (++r->depth > MLIR_MAX_DEPTH)
+        mistake(r, &r->l.token, "more than %d regions inside one another", MLIR_MAX_DEPTH);
     if (take(r, '^')) {
-        need(r, SHLO_WORD, "the name of a block");
+        need(r, MLIR_WORD, "the name of a block");
         if (take(r, '(')) read_arguments(r);
         take_list(r, from, &region->args, &region->arg_count);
         need(r, ':', "':'");
     }
     while (!r->failed && !take(r, '}')) {
-        shlo_op *op = read_operation(r);
+        mlir_op *op = read_operation(r);
         if (!op || r->failed) break;
         *last = op;
         last = &op->next;
@@ -880,12 +880,12 @@ static void read_region(reader *r, shlo_region *region) {
 /* ---- functions and the module ---- */
 
 /* func.func public @main(…) -> (…) attributes {…} { … } */
-static void read_function(reader *r, shlo_function ***last) {
-    shlo_function *f = make(r, sizeof *f);
+static void read_function(reader *r, mlir_function ***last) {
+    mlir_function *f = make(r, sizeof *f);
     if (!f) return;
-    while (r->l.kind == SHLO_WORD && !r->failed) next(r); /* func.func public */
-    f->name = need_token(r, SHLO_SYMBOL, "@NAME of a function");
-    for (shlo_function *other = r->m->functions; other && !r->failed; other = other->next)
+    while (r->l.kind == MLIR_WORD && !r->failed) next(r); /* func.func public */
+    f->name = need_token(r, MLIR_SYMBOL, "@NAME of a function");
+    for (mlir_function *other = r->m->functions; other && !r->failed; other = other->next)
         if (other->name.length == f->name.length &&
             !memcmp(other->name.text, f->name.text, f->name.length))
             mistake(r, &f->name, "a second function @%.*s",
@@ -893,7 +893,7 @@ static void read_function(reader *r, shlo_function ***last) {
     need(r, '(', "'('");
     read_arguments(r);
     take_list(r, 0, &f->body.args, &f->body.arg_count);
-    if (take(r, SHLO_ARROW)) read_types(r);
+    if (take(r, MLIR_ARROW)) read_types(r);
     f->result_count = (uint32_t)r->types.count;
     f->types = keep(r, r->types.data, f->result_count * sizeof *f->types);
     r->types.count = 0;
@@ -910,15 +910,15 @@ static void read_function(reader *r, shlo_function ***last) {
 }
 
 static void read_module(reader *r) {
-    shlo_function **last = &r->m->functions;
+    mlir_function **last = &r->m->functions;
     bool bracket = false;
-    r->m->name = (shlo_word){.text = "stablehlo", .length = 9};
-    while (!r->failed && r->l.kind != SHLO_END) {
+    r->m->name = (mlir_word){.text = "stablehlo", .length = 9};
+    while (!r->failed && r->l.kind != MLIR_END) {
         if (r->l.kind == '#') { /* #loc = …, an alias that nobody reads */
             uint32_t line = r->l.line;
-            while (!r->failed && r->l.kind != SHLO_END && r->l.token.line <= line) next(r);
+            while (!r->failed && r->l.kind != MLIR_END && r->l.token.line <= line) next(r);
         } else if (take_word(r, "module")) {
-            if (r->l.kind == SHLO_SYMBOL) {
+            if (r->l.kind == MLIR_SYMBOL) {
                 r->m->name = r->l.token;
                 next(r);
             }
@@ -937,13 +937,13 @@ static void read_module(reader *r) {
     if (!r->failed && bracket) expected(r, "'}'");
 }
 
-hg_status shlo_read(const char *text, size_t length, shlo_module *module, hg_diagnostics *d) {
-    *module = (shlo_module){.functions = NULL};
+hg_status mlir_read(const char *text, size_t length, mlir_module *module, hg_diagnostics *d) {
+    *module = (mlir_module){.functions = NULL};
     reader *r = hg_calloc(1, sizeof *r);
     if (!r) return hg_fail_memory();
     r->m = module;
     r->d = d;
-    shlo_lexer_start(&r->l, text, length);
+    mlir_lexer_start(&r->l, text, length);
     read_module(r);
     bool failed = r->failed;
     hg_vec_free(&r->names);

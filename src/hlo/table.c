@@ -1,35 +1,35 @@
 /* The table of operations, with the functions that carry them out. */
 #include "hlo/operations.h"
 
-#define SHLO_MAP(name, operands, real, is_signed, is_unsigned, truth) \
+#define MLIR_MAP(name, operands, real, is_signed, is_unsigned, truth) \
     {name,                                                            \
      operands,                                                        \
      operands,                                                        \
-     SHLO_MAPS,                                                       \
+     MLIR_MAPS,                                                       \
      {real, is_signed, is_unsigned, truth},                           \
-     shlo_element_of_map,                                             \
+     mlir_element_of_map,                                             \
      NULL,                                                            \
      NULL},
-#define SHLO_OP(name, least, most, how, function) SHLO_ROW_##how(name, least, most, function)
-#define SHLO_ROW_ELEMENT(name, least, most, function) \
-    {name, least, most, SHLO_ELEMENT, {0}, shlo_element_of_##function, NULL, NULL},
-#define SHLO_ROW_HEAVY(name, least, most, function) \
-    {name, least, most, SHLO_HEAVY, {0}, shlo_element_of_##function, NULL, SHLO_INSTEAD_##function},
-#define SHLO_ROW_APPLY(name, least, most, function) \
-    {name, least, most, SHLO_APPLY, {0}, NULL, shlo_apply_##function, NULL},
+#define MLIR_OP(name, least, most, how, function) MLIR_ROW_##how(name, least, most, function)
+#define MLIR_ROW_ELEMENT(name, least, most, function) \
+    {name, least, most, MLIR_ELEMENT, {0}, mlir_element_of_##function, NULL, NULL},
+#define MLIR_ROW_HEAVY(name, least, most, function) \
+    {name, least, most, MLIR_HEAVY, {0}, mlir_element_of_##function, NULL, MLIR_INSTEAD_##function},
+#define MLIR_ROW_APPLY(name, least, most, function) \
+    {name, least, most, MLIR_APPLY, {0}, NULL, mlir_apply_##function, NULL},
 
 /* Instructions that do an operation between programs. */
-#define SHLO_INSTEAD_convolution NULL
-#define SHLO_INSTEAD_dot_general shlo_gemm
-#define SHLO_INSTEAD_reduce NULL
-#define SHLO_INSTEAD_reduce_window NULL
+#define MLIR_INSTEAD_convolution NULL
+#define MLIR_INSTEAD_dot_general mlir_gemm
+#define MLIR_INSTEAD_reduce NULL
+#define MLIR_INSTEAD_reduce_window NULL
 
-static const shlo_row ROWS[] = {
+static const mlir_row ROWS[] = {
 #include "hlo/operations.def"
 };
 
-const shlo_row *shlo_row_named(const shlo_word *name) {
+const mlir_row *mlir_row_named(const mlir_word *name) {
     for (size_t i = 0; i < HG_COUNT_OF(ROWS); i++)
-        if (shlo_is(name, ROWS[i].name)) return &ROWS[i];
+        if (mlir_is(name, ROWS[i].name)) return &ROWS[i];
     return NULL;
 }

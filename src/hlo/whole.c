@@ -8,36 +8,36 @@
 /* ---- statements of a graph ---- */
 
 /* A name for a value of the graph in a statement: it gets one by a view of that shape. */
-static const char *named(shlo_lower *w, shlo_tensor *t, const uint64_t *dims, uint32_t rank) {
-    const char *name = shlo_text(w, "value%u", (unsigned)w->names++);
-    hg_dim shape[SHLO_MAX_RANK + 1];
+static const char *named(mlir_lower *w, mlir_tensor *t, const uint64_t *dims, uint32_t rank) {
+    const char *name = mlir_text(w, "value%u", (unsigned)w->names++);
+    hg_dim shape[MLIR_MAX_RANK + 1];
     hg_value view;
     if (w->status != HG_OK) return name;
     for (uint32_t i = 0; i < rank; i++) shape[i] = hg_dim_of(dims[i]);
     hg_status status = hg_graph_view(w->g, name, t->storage->value, hg_dim_of(0), shape, rank,
                                      &view);
-    shlo_refuse_call(w, status, "");
+    mlir_refuse_call(w, status, "");
     return name;
 }
 
 /* "NAME TYPE [dims] = REST"; the result as an array of that type. */
-static shlo_storage *state_call(shlo_lower *w, const shlo_type *type, const uint64_t *dims,
+static mlir_storage *state_call(mlir_lower *w, const mlir_type *type, const uint64_t *dims,
                                 uint32_t rank, const char *rest) {
-    shlo_storage *s = shlo_make(w, sizeof *s);
-    const char *name = shlo_text(w, "value%u", (unsigned)w->names++);
+    mlir_storage *s = mlir_make(w, sizeof *s);
+    const char *name = mlir_text(w, "value%u", (unsigned)w->names++);
     hg_text text = {0};
     if (!s || w->status != HG_OK) return s;
-    hg_text_addf(&text, "%s %s [", name, shlo_type_name(type));
+    hg_text_addf(&text, "%s %s [", name, mlir_type_name(type));
     for (uint32_t i = 0; i < rank; i++)
         hg_text_addf(&text, "%s%llu", i ? ", " : "", (unsigned long long)dims[i]);
     hg_text_addf(&text, "] = %s\n", rest);
-    *s = (shlo_storage){.number = w->storages++, .type = *type};
+    *s = (mlir_storage){.number = w->storages++, .type = *type};
     s->type.rank = (uint8_t)(rank - type->complex);
     for (uint32_t i = 0; i < s->type.rank; i++) s->type.dims[i] = dims[i];
     hg_status status = text.failed ? hg_fail_memory()
                                    : hg_graph_add_text(w->g, text.data, text.length, NULL, NULL);
     if (status == HG_OK) status = hg_graph_find(w->g, name, &s->value);
-    shlo_refuse_call(w, status, "");
+    mlir_refuse_call(w, status, "");
     hg_text_free(&text);
     return s;
 }
@@ -45,7 +45,7 @@ static shlo_storage *state_call(shlo_lower *w, const shlo_type *type, const uint
 /* ---- dot_general as gemm ---- */
 
 /* Whether the axes of one side lie as batches, first, second. */
-static bool lies(const shlo_dot *d, int s, const uint32_t *first, uint32_t n,
+static bool lies(const mlir_dot *d, int s, const uint32_t *first, uint32_t n,
                  const uint32_t *second, uint32_t m) {
     for (uint32_t i = 0; i < d->batch_count; i++)
         if (d->batch[s][i] != i) return false;
@@ -56,19 +56,19 @@ static bool lies(const shlo_dot *d, int s, const uint32_t *first, uint32_t n,
     return true;
 }
 
-static uint64_t extent(const shlo_type *t, const uint32_t *axes, uint32_t count) {
+static uint64_t extent(const mlir_type *t, const uint32_t *axes, uint32_t count) {
     uint64_t product = 1;
     for (uint32_t i = 0; i < count; i++) product *= t->dims[axes[i]];
     return product;
 }
 
-bool shlo_gemm(shlo_lower *w, const shlo_op *op) {
-    shlo_tensor *in[2] = {shlo_operand(w, op, 0), shlo_operand(w, op, 1)};
-    shlo_dot d;
+bool mlir_gemm(mlir_lower *w, const mlir_op *op) {
+    mlir_tensor *in[2] = {mlir_operand(w, op, 0), mlir_operand(w, op, 1)};
+    mlir_dot d;
     bool turned[2];
     if (w->status != HG_OK || op->result_count != 1) return false;
-    const shlo_type *side[2] = {&in[0]->type, &in[1]->type}, *out = &op->types[0];
-    if (!shlo_dot_of(w, op, side, out, &d)) return true;
+    const mlir_type *side[2] = {&in[0]->type, &in[1]->type}, *out = &op->types[0];
+    if (!mlir_dot_of(w, op, side, out, &d)) return true;
     for (int s = 0; s < 2; s++) {
         bool first = lies(&d, s, d.free[s], d.free_count[s], d.sum[s], d.sum_count);
         bool last = lies(&d, s, d.sum[s], d.sum_count, d.free[s], d.free_count[s]);
@@ -88,15 +88,15 @@ bool shlo_gemm(shlo_lower *w, const shlo_op *op) {
     uint32_t skip = b == 1 ? 1 : 0;
     const char *name[2];
     for (int s = 0; s < 2; s++) {
-        in[s] = shlo_array(w, in[s]);
+        in[s] = mlir_array(w, in[s]);
         if (w->status != HG_OK) return true;
         name[s] = named(w, in[s], shape[s] + skip, 3 - skip);
     }
-    shlo_storage *s = state_call(
+    mlir_storage *s = state_call(
         w, out, shape[2] + skip, 3 - skip,
-        shlo_text(w, "%s a=%s, b=%s, trans_a=%s, trans_b=%s", skip ? "gemm" : "batched_gemm",
+        mlir_text(w, "%s a=%s, b=%s, trans_a=%s, trans_b=%s", skip ? "gemm" : "batched_gemm",
                   name[0], name[1], turned[0] ? "true" : "false", turned[1] ? "true" : "false"));
-    if (w->status == HG_OK) shlo_bind(w, op->results, shlo_stored(w, out, s));
+    if (w->status == HG_OK) mlir_bind(w, op->results, mlir_stored(w, out, s));
     return true;
 }
 
@@ -104,9 +104,9 @@ bool shlo_gemm(shlo_lower *w, const shlo_op *op) {
 
 /* One axis of transforms of [batch, n, inner] complex numbers; real: the last axis is one of real
  * numbers. */
-static shlo_tensor *transform(shlo_lower *w, shlo_tensor *t, const shlo_type *out, uint32_t axis,
+static mlir_tensor *transform(mlir_lower *w, mlir_tensor *t, const mlir_type *out, uint32_t axis,
                               bool inverse, bool real) {
-    uint64_t dims[SHLO_MAX_RANK + 1], given[SHLO_MAX_RANK + 1], batch = 1, inner = 1;
+    uint64_t dims[MLIR_MAX_RANK + 1], given[MLIR_MAX_RANK + 1], batch = 1, inner = 1;
     for (uint32_t i = 0; i < out->rank; i++) {
         dims[i] = out->dims[i];
         given[i] = t->type.dims[i];
@@ -116,53 +116,53 @@ static shlo_tensor *transform(shlo_lower *w, shlo_tensor *t, const shlo_type *ou
     dims[out->rank] = given[out->rank] = 2;
     uint64_t n = real && inverse ? out->dims[axis] : t->type.dims[axis];
     const char *name = named(w, t, given, t->type.rank + t->type.complex);
-    shlo_storage *s = state_call(
+    mlir_storage *s = state_call(
         w, out, dims, out->rank + out->complex,
-        shlo_text(w, "fft input=%s, n=%llu, inverse=%s, batch=%llu, real=%s, inner=%llu", name,
+        mlir_text(w, "fft input=%s, n=%llu, inverse=%s, batch=%llu, real=%s, inner=%llu", name,
                   (unsigned long long)n, inverse ? "true" : "false", (unsigned long long)batch,
                   real ? "true" : "false", (unsigned long long)inner));
-    return w->status == HG_OK ? shlo_stored(w, out, s) : NULL;
+    return w->status == HG_OK ? mlir_stored(w, out, s) : NULL;
 }
 
-void shlo_apply_fft(shlo_lower *w, const shlo_op *op) {
+void mlir_apply_fft(mlir_lower *w, const mlir_op *op) {
     static const char *const KINDS[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
-    const shlo_attribute *type = shlo_attribute_of(op, "type", 0);
-    if (!type) type = shlo_attribute_of(op, "fft_type", 0);
-    shlo_axes length = shlo_axes_of(w, op, "length", "fft_length", 0);
-    shlo_tensor *t = shlo_operand(w, op, 0);
+    const mlir_attribute *type = mlir_attribute_of(op, "type", 0);
+    if (!type) type = mlir_attribute_of(op, "fft_type", 0);
+    mlir_axes length = mlir_axes_of(w, op, "length", "fft_length", 0);
+    mlir_tensor *t = mlir_operand(w, op, 0);
     int kind = -1;
     for (int i = 0; i < 4 && type; i++)
-        if (shlo_is(&type->word, KINDS[i])) kind = i;
-    if (!shlo_expect(w, kind >= 0, "type = FFT, IFFT, RFFT or IRFFT") ||
-        !shlo_expect(w, !w->k && !w->scalars, "no fft inside a while, a case or a region") ||
-        !shlo_expect(w,
+        if (mlir_is(&type->word, KINDS[i])) kind = i;
+    if (!mlir_expect(w, kind >= 0, "type = FFT, IFFT, RFFT or IRFFT") ||
+        !mlir_expect(w, !w->k && !w->scalars, "no fft inside a while, a case or a region") ||
+        !mlir_expect(w,
                      length.count && length.count <= t->type.rank && op->result_count == 1 &&
                          op->types[0].rank == t->type.rank,
                      "a length for each of the last axes") ||
-        !shlo_expect(w,
+        !mlir_expect(w,
                      t->type.complex == (kind != 2) && op->types[0].complex == (kind != 3) &&
                          t->type.element == op->types[0].element,
                      "complex elements where the type has them"))
         return;
     uint32_t last = t->type.rank - 1u, first = t->type.rank - length.count;
-    const shlo_type *wide = kind == 3 ? &op->types[0] : &t->type;
+    const mlir_type *wide = kind == 3 ? &op->types[0] : &t->type;
     for (uint32_t i = 0; i < t->type.rank; i++) {
         uint64_t narrow = kind >= 2 && i == last ? wide->dims[i] / 2 + 1 : wide->dims[i];
-        const shlo_type *other = kind == 3 ? &t->type : &op->types[0];
-        if (!shlo_expect(w,
+        const mlir_type *other = kind == 3 ? &t->type : &op->types[0];
+        if (!mlir_expect(w,
                          other->dims[i] == narrow && wide->dims[i] &&
                              (i < first || (uint64_t)length.at[i - first] == wide->dims[i]),
                          "extents as the lengths say"))
             return;
     }
-    t = shlo_array(w, t);
+    t = mlir_array(w, t);
     if (kind == 2 && t && w->status == HG_OK) t = transform(w, t, &op->types[0], last, false, true);
     for (uint32_t axis = kind >= 2 ? last : last + 1; axis-- > first && t && w->status == HG_OK;) {
-        shlo_type same = t->type;
+        mlir_type same = t->type;
         t = transform(w, t, &same, axis, kind == 1 || kind == 3, false);
     }
     if (kind == 3 && t && w->status == HG_OK) t = transform(w, t, &op->types[0], last, true, true);
-    if (t) shlo_bind(w, op->results, t);
+    if (t) mlir_bind(w, op->results, t);
 }
 
 /* ---- sort ---- */
@@ -171,262 +171,262 @@ void shlo_apply_fft(shlo_lower *w, const shlo_op *op) {
 typedef struct lines {
     uint32_t axis;
     uint64_t n;
-    const char *at[SHLO_MAX_RANK];
-    shlo_storage *order[2]; /* numbers of elements, before and behind a merge */
+    const char *at[MLIR_MAX_RANK];
+    mlir_storage *order[2]; /* numbers of elements, before and behind a merge */
 } lines;
 
-static shlo_scalar line_element(shlo_lower *w, const shlo_tensor *t, lines *l, const char *i) {
+static mlir_scalar line_element(mlir_lower *w, const mlir_tensor *t, lines *l, const char *i) {
     l->at[l->axis] = i;
-    return shlo_element(w, t, l->at);
+    return mlir_element(w, t, l->at);
 }
 
-static void put_order(shlo_lower *w, lines *l, int to, const char *i, const char *number) {
-    shlo_store(w, l->order[to], shlo_text(w, "%s", i), (shlo_scalar){number, NULL});
+static void put_order(mlir_lower *w, lines *l, int to, const char *i, const char *number) {
+    mlir_store(w, l->order[to], mlir_text(w, "%s", i), (mlir_scalar){number, NULL});
 }
 
 /* Whether element y of the line stands before element x. top: the larger first; then the region. */
-static const char *stands_before(shlo_lower *w, const shlo_op *op, shlo_tensor **in, lines *l,
+static const char *stands_before(mlir_lower *w, const mlir_op *op, mlir_tensor **in, lines *l,
                                  const char *y, const char *x) {
-    shlo_scalar args[128], result;
+    mlir_scalar args[128], result;
     if (!op->regions) { /* top_k: NaN first, then from the greatest on */
         const char *a = line_element(w, in[0], l, y).re, *b = line_element(w, in[0], l, x).re;
-        return shlo_let(w, "u8", "u8(%s > %s || %s != %s && %s == %s)", a, b, a, a, b, b);
+        return mlir_let(w, "u8", "u8(%s > %s || %s != %s && %s == %s)", a, b, a, a, b, b);
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
         args[2 * i] = line_element(w, in[i], l, y);
         args[2 * i + 1] = line_element(w, in[i], l, x);
     }
-    if (!shlo_scalars(w, op->regions, args, 2 * op->operand_count, &result, 1)) return "0";
+    if (!mlir_scalars(w, op->regions, args, 2 * op->operand_count, &result, 1)) return "0";
     return result.re;
 }
 
 /* Merges of lines that are sorted in runs of `width`, from the bottom up: stable. */
-static void sort_line(shlo_lower *w, const shlo_op *op, shlo_tensor **in, lines *l) {
+static void sort_line(mlir_lower *w, const mlir_op *op, mlir_tensor **in, lines *l) {
     const char *i, *o;
     unsigned long long n = l->n;
-    uint64_t known = shlo_for(w, &i, l->n);
-    put_order(w, l, 0, i, shlo_text(w, "u32(%s)", i));
-    shlo_close(w, known, "}");
-    const char *width = shlo_let(w, "i64", "1");
-    uint64_t rounds = shlo_open(w, "while %s < %llu", width, n);
-    const char *low = shlo_let(w, "i64", "0");
-    uint64_t runs = shlo_open(w, "while %s < %llu", low, n);
-    const char *middle = shlo_let(w, "i64", "min(%s + %s, %llu)", low, width, n);
-    const char *high = shlo_let(w, "i64", "min(%s + %s * 2, %llu)", low, width, n);
-    const char *x = shlo_let(w, "i64", "%s", low), *y = shlo_let(w, "i64", "%s", middle);
-    o = shlo_text(w, "k%u", (unsigned)w->names++);
-    uint64_t out = shlo_open(w, "for %s in %s .. %s", o, low, high);
-    const char *left = shlo_let(w, "u8", "u8(%s < %s)", x, middle);
-    uint64_t both = shlo_open(w, "if %s < %s && %s < %s", x, middle, y, high);
-    const char *a = shlo_let(w, "i64", "i64(%s)", shlo_load(w, l->order[0], y).re);
-    const char *b = shlo_let(w, "i64", "i64(%s)", shlo_load(w, l->order[0], x).re);
-    shlo_line(w, "%s = %s ^ 1", left, stands_before(w, op, in, l, a, b));
-    shlo_close(w, both, "}");
-    uint64_t take = shlo_open(w, "if %s != 0", left);
-    put_order(w, l, 1, o, shlo_load(w, l->order[0], x).re);
-    shlo_line(w, "%s = %s + 1", x, x);
-    shlo_close(w, take, "} else {");
-    put_order(w, l, 1, o, shlo_load(w, l->order[0], y).re);
-    shlo_line(w, "%s = %s + 1", y, y);
-    shlo_close(w, take, "}");
-    shlo_close(w, out, "}");
-    shlo_line(w, "%s = %s", low, high);
-    shlo_close(w, runs, "}");
-    uint64_t back = shlo_for(w, &i, l->n);
-    put_order(w, l, 0, i, shlo_load(w, l->order[1], i).re);
-    shlo_close(w, back, "}");
-    shlo_line(w, "%s = %s * 2", width, width);
-    shlo_close(w, rounds, "}");
+    uint64_t known = mlir_for(w, &i, l->n);
+    put_order(w, l, 0, i, mlir_text(w, "u32(%s)", i));
+    mlir_close(w, known, "}");
+    const char *width = mlir_let(w, "i64", "1");
+    uint64_t rounds = mlir_open(w, "while %s < %llu", width, n);
+    const char *low = mlir_let(w, "i64", "0");
+    uint64_t runs = mlir_open(w, "while %s < %llu", low, n);
+    const char *middle = mlir_let(w, "i64", "min(%s + %s, %llu)", low, width, n);
+    const char *high = mlir_let(w, "i64", "min(%s + %s * 2, %llu)", low, width, n);
+    const char *x = mlir_let(w, "i64", "%s", low), *y = mlir_let(w, "i64", "%s", middle);
+    o = mlir_text(w, "k%u", (unsigned)w->names++);
+    uint64_t out = mlir_open(w, "for %s in %s .. %s", o, low, high);
+    const char *left = mlir_let(w, "u8", "u8(%s < %s)", x, middle);
+    uint64_t both = mlir_open(w, "if %s < %s && %s < %s", x, middle, y, high);
+    const char *a = mlir_let(w, "i64", "i64(%s)", mlir_load(w, l->order[0], y).re);
+    const char *b = mlir_let(w, "i64", "i64(%s)", mlir_load(w, l->order[0], x).re);
+    mlir_line(w, "%s = %s ^ 1", left, stands_before(w, op, in, l, a, b));
+    mlir_close(w, both, "}");
+    uint64_t take = mlir_open(w, "if %s != 0", left);
+    put_order(w, l, 1, o, mlir_load(w, l->order[0], x).re);
+    mlir_line(w, "%s = %s + 1", x, x);
+    mlir_close(w, take, "} else {");
+    put_order(w, l, 1, o, mlir_load(w, l->order[0], y).re);
+    mlir_line(w, "%s = %s + 1", y, y);
+    mlir_close(w, take, "}");
+    mlir_close(w, out, "}");
+    mlir_line(w, "%s = %s", low, high);
+    mlir_close(w, runs, "}");
+    uint64_t back = mlir_for(w, &i, l->n);
+    put_order(w, l, 0, i, mlir_load(w, l->order[1], i).re);
+    mlir_close(w, back, "}");
+    mlir_line(w, "%s = %s * 2", width, width);
+    mlir_close(w, rounds, "}");
 }
 
 /* Each line along an axis in order; the first `kept` elements of it into the results. numbers: the
  * last result has where they were. */
-static void sort_lines(shlo_lower *w, const shlo_op *op, uint32_t axis, bool numbers) {
-    shlo_type type = shlo_operand(w, op, 0)->type, rows = type,
+static void sort_lines(mlir_lower *w, const mlir_op *op, uint32_t axis, bool numbers) {
+    mlir_type type = mlir_operand(w, op, 0)->type, rows = type,
               order = {.element = HG_TYPE_U32, .rank = 1};
-    shlo_tensor **in = shlo_make(w, op->operand_count * sizeof *in);
-    shlo_storage **to = shlo_make(w, op->result_count * sizeof *to);
+    mlir_tensor **in = mlir_make(w, op->operand_count * sizeof *in);
+    mlir_storage **to = mlir_make(w, op->result_count * sizeof *to);
     lines l = {.axis = axis, .n = type.dims[axis]};
-    shlo_nest n;
+    mlir_nest n;
     const char *o;
     uint64_t kept = op->types[0].dims[axis];
     rows.dims[axis] = 1;
     order.dims[0] = l.n;
-    for (int i = 0; i < 2; i++) l.order[i] = shlo_scratch(w, &order);
-    for (uint32_t i = 0; i < op->result_count && to; i++) to[i] = shlo_scratch(w, &op->types[i]);
-    for (uint32_t i = 0; i < op->operand_count && in; i++) in[i] = shlo_operand(w, op, i);
+    for (int i = 0; i < 2; i++) l.order[i] = mlir_scratch(w, &order);
+    for (uint32_t i = 0; i < op->result_count && to; i++) to[i] = mlir_scratch(w, &op->types[i]);
+    for (uint32_t i = 0; i < op->operand_count && in; i++) in[i] = mlir_operand(w, op, i);
     if (w->status != HG_OK) return;
-    shlo_open_nest(w, &rows, &n);
+    mlir_open_nest(w, &rows, &n);
     memcpy(l.at, n.at, sizeof l.at);
     sort_line(w, op, in, &l);
-    uint64_t known = shlo_for(w, &o, kept);
-    const char *from = shlo_let(w, "i64", "i64(%s)", shlo_load(w, l.order[0], o).re);
+    uint64_t known = mlir_for(w, &o, kept);
+    const char *from = mlir_let(w, "i64", "i64(%s)", mlir_load(w, l.order[0], o).re);
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++) {
         bool number = numbers && i + 1 == op->result_count;
-        shlo_scalar value = {.re = from};
+        mlir_scalar value = {.re = from};
         if (number)
-            value.re = shlo_text(w, "%s(%s)", shlo_type_name(&op->types[i]), from);
+            value.re = mlir_text(w, "%s(%s)", mlir_type_name(&op->types[i]), from);
         else
             value = line_element(w, in[i], &l, from);
         l.at[axis] = o;
-        shlo_store(w, to[i], shlo_place(w, &op->types[i], l.at), value);
+        mlir_store(w, to[i], mlir_place(w, &op->types[i], l.at), value);
     }
-    shlo_close(w, known, "}");
-    shlo_close_nest(w, &n);
+    mlir_close(w, known, "}");
+    mlir_close_nest(w, &n);
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++)
-        shlo_bind(w, op->results + i, shlo_stored(w, &op->types[i], to[i]));
+        mlir_bind(w, op->results + i, mlir_stored(w, &op->types[i], to[i]));
 }
 
-static bool same_dims(const shlo_type *a, const shlo_type *b) {
+static bool same_dims(const mlir_type *a, const mlir_type *b) {
     return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof a->dims);
 }
 
-static void sort_loops(shlo_lower *w, const shlo_op *op) {
-    const shlo_type *type = &shlo_operand(w, op, 0)->type;
-    int64_t axis = shlo_item(op, "dimension", 0, 0, type->rank - 1);
+static void sort_loops(mlir_lower *w, const mlir_op *op) {
+    const mlir_type *type = &mlir_operand(w, op, 0)->type;
+    int64_t axis = mlir_item(op, "dimension", 0, 0, type->rank - 1);
     if (axis < 0) axis += type->rank;
     bool good = op->result_count == op->operand_count && op->regions && axis >= 0 &&
                 axis < type->rank && type->dims[axis] < UINT32_MAX;
     for (uint32_t i = 0; i < op->operand_count && good; i++) {
-        const shlo_tensor *t = shlo_operand(w, op, i);
+        const mlir_tensor *t = mlir_operand(w, op, i);
         good = t && same_dims(&t->type, type) && same_dims(&op->types[i], type) &&
                t->type.element == op->types[i].element && t->type.complex == op->types[i].complex;
     }
-    if (shlo_expect(w, good, "arrays of one shape, an axis of them and a comparison"))
+    if (mlir_expect(w, good, "arrays of one shape, an axis of them and a comparison"))
         sort_lines(w, op, (uint32_t)axis, false);
 }
 
-void shlo_apply_sort(shlo_lower *w, const shlo_op *op) { shlo_in_loops(w, op, sort_loops); }
+void mlir_apply_sort(mlir_lower *w, const mlir_op *op) { mlir_in_loops(w, op, sort_loops); }
 
-static void top_k_loops(shlo_lower *w, const shlo_op *op) {
-    const shlo_type *type = &shlo_operand(w, op, 0)->type;
+static void top_k_loops(mlir_lower *w, const mlir_op *op) {
+    const mlir_type *type = &mlir_operand(w, op, 0)->type;
     bool good = type->rank && op->result_count == 2 && !type->complex && !op->regions;
     for (uint32_t i = 0; i < 2 && good; i++) {
-        shlo_type wide = op->types[i];
+        mlir_type wide = op->types[i];
         good = wide.rank == type->rank && wide.dims[wide.rank - 1] <= type->dims[type->rank - 1] &&
                !wide.complex;
         wide.dims[type->rank - 1] = type->dims[type->rank - 1];
         good = good && same_dims(&wide, type) && same_dims(&op->types[0], &op->types[i]);
     }
-    if (shlo_expect(w,
+    if (mlir_expect(w,
                     good && op->types[0].element == type->element &&
                         type->dims[type->rank - 1] < UINT32_MAX,
                     "values and numbers of the first k along the last axis"))
         sort_lines(w, op, type->rank - 1u, true);
 }
 
-void shlo_apply_top_k(shlo_lower *w, const shlo_op *op) { shlo_in_loops(w, op, top_k_loops); }
+void mlir_apply_top_k(mlir_lower *w, const mlir_op *op) { mlir_in_loops(w, op, top_k_loops); }
 
 /* ---- scatter ---- */
 
-static shlo_window_map scatter_map(shlo_lower *w, const shlo_op *op) {
-    return (shlo_window_map){shlo_axes_of(w, op, "update_window_dims", NULL, 0),
-                             shlo_axes_of(w, op, "inserted_window_dims", NULL, 0),
-                             shlo_axes_of(w, op, "input_batching_dims", NULL, 0),
-                             shlo_axes_of(w, op, "scatter_indices_batching_dims", NULL, 0),
-                             shlo_axes_of(w, op, "scatter_dims_to_operand_dims", NULL, 0),
-                             shlo_item(op, "index_vector_dim", 0, 0, 0)};
+static mlir_window_map scatter_map(mlir_lower *w, const mlir_op *op) {
+    return (mlir_window_map){mlir_axes_of(w, op, "update_window_dims", NULL, 0),
+                             mlir_axes_of(w, op, "inserted_window_dims", NULL, 0),
+                             mlir_axes_of(w, op, "input_batching_dims", NULL, 0),
+                             mlir_axes_of(w, op, "scatter_indices_batching_dims", NULL, 0),
+                             mlir_axes_of(w, op, "scatter_dims_to_operand_dims", NULL, 0),
+                             mlir_item(op, "index_vector_dim", 0, 0, 0)};
 }
 
 /* Each update in its order: what lies outside is left out. */
-static void scatter_loops(shlo_lower *w, const shlo_op *op) {
+static void scatter_loops(mlir_lower *w, const mlir_op *op) {
     uint32_t count = (op->operand_count - 1) / 2;
-    const char *starts[SHLO_MAX_RANK], *offsets[SHLO_MAX_RANK], *to[SHLO_MAX_RANK], *inside = NULL;
-    shlo_tensor *in[65];
-    shlo_storage *out[32];
-    shlo_scalar args[64], results[32];
-    shlo_nest n;
+    const char *starts[MLIR_MAX_RANK], *offsets[MLIR_MAX_RANK], *to[MLIR_MAX_RANK], *inside = NULL;
+    mlir_tensor *in[65];
+    mlir_storage *out[32];
+    mlir_scalar args[64], results[32];
+    mlir_nest n;
     bool good = op->operand_count == 2 * count + 1 && op->result_count == count && count <= 31 &&
                 op->regions;
-    for (uint32_t i = 0; i < op->operand_count && good; i++) in[i] = shlo_operand(w, op, i);
+    for (uint32_t i = 0; i < op->operand_count && good; i++) in[i] = mlir_operand(w, op, i);
     for (uint32_t i = 0; i < count && good; i++)
         good = same_dims(&in[i]->type, &op->types[i]) && same_dims(&in[i]->type, &in[0]->type) &&
                in[i]->type.element == op->types[i].element &&
                in[i]->type.complex == op->types[i].complex &&
                same_dims(&in[count + 1 + i]->type, &in[count + 1]->type);
-    if (!shlo_expect(w, good, "operands, indices, updates and a region")) return;
-    const shlo_type *type = &in[0]->type, *wide = &in[count + 1]->type;
-    shlo_window_map m = scatter_map(w, op);
+    if (!mlir_expect(w, good, "operands, indices, updates and a region")) return;
+    const mlir_type *type = &in[0]->type, *wide = &in[count + 1]->type;
+    mlir_window_map m = scatter_map(w, op);
     for (uint32_t i = 0; i < count; i++) {
-        out[i] = shlo_scratch(w, &op->types[i]);
-        shlo_copy(w, out[i], in[i]);
+        out[i] = mlir_scratch(w, &op->types[i]);
+        mlir_copy(w, out[i], in[i]);
     }
-    shlo_open_nest(w, wide, &n);
-    if (!shlo_look_up(w, &m, type, wide, in[count], n.at, starts, offsets)) return;
+    mlir_open_nest(w, wide, &n);
+    if (!mlir_look_up(w, &m, type, wide, in[count], n.at, starts, offsets)) return;
     for (uint32_t d = 0; d < type->rank; d++) {
         to[d] = starts[d] ? starts[d] : "0";
         if (offsets[d])
-            to[d] = starts[d] ? shlo_let(w, "i64", "%s + %s", starts[d], offsets[d]) : offsets[d];
-        const char *within = shlo_text(w, "%s >= 0 && %s < %llu", to[d], to[d],
+            to[d] = starts[d] ? mlir_let(w, "i64", "%s + %s", starts[d], offsets[d]) : offsets[d];
+        const char *within = mlir_text(w, "%s >= 0 && %s < %llu", to[d], to[d],
                                        (unsigned long long)type->dims[d]);
         if (starts[d] || offsets[d])
-            inside = inside ? shlo_text(w, "%s && %s", inside, within) : within;
+            inside = inside ? mlir_text(w, "%s && %s", inside, within) : within;
     }
-    uint64_t known = inside ? shlo_open(w, "if %s", inside) : w->k->memo.count;
-    const char *place = shlo_let(w, "i64", "%s", shlo_place(w, type, to));
+    uint64_t known = inside ? mlir_open(w, "if %s", inside) : w->k->memo.count;
+    const char *place = mlir_let(w, "i64", "%s", mlir_place(w, type, to));
     for (uint32_t i = 0; i < count; i++) {
-        args[i] = shlo_load(w, out[i], place);
-        args[count + i] = shlo_element(w, in[count + 1 + i], n.at);
+        args[i] = mlir_load(w, out[i], place);
+        args[count + i] = mlir_element(w, in[count + 1 + i], n.at);
     }
-    if (shlo_scalars(w, op->regions, args, 2 * count, results, count))
-        for (uint32_t i = 0; i < count; i++) shlo_store(w, out[i], place, results[i]);
-    if (inside) shlo_close(w, known, "}");
-    shlo_close_nest(w, &n);
+    if (mlir_scalars(w, op->regions, args, 2 * count, results, count))
+        for (uint32_t i = 0; i < count; i++) mlir_store(w, out[i], place, results[i]);
+    if (inside) mlir_close(w, known, "}");
+    mlir_close_nest(w, &n);
     for (uint32_t i = 0; i < count && w->status == HG_OK; i++)
-        shlo_bind(w, op->results + i, shlo_stored(w, &op->types[i], out[i]));
+        mlir_bind(w, op->results + i, mlir_stored(w, &op->types[i], out[i]));
 }
 
-void shlo_apply_scatter(shlo_lower *w, const shlo_op *op) { shlo_in_loops(w, op, scatter_loops); }
+void mlir_apply_scatter(mlir_lower *w, const mlir_op *op) { mlir_in_loops(w, op, scatter_loops); }
 
 /* Of each window the element that the first region selects gets the source's. */
-static void select_loops(shlo_lower *w, const shlo_op *op) {
-    shlo_tensor *in = shlo_operand(w, op, 0), *source = shlo_operand(w, op, 1),
-                *init = shlo_operand(w, op, 2);
-    const shlo_region *select = op->regions, *scatter = select ? select->next : NULL;
-    const char *from[SHLO_MAX_RANK], *none[SHLO_MAX_RANK] = {0};
-    shlo_slide s[SHLO_MAX_RANK];
-    uint64_t known[SHLO_MAX_RANK + 1];
+static void select_loops(mlir_lower *w, const mlir_op *op) {
+    mlir_tensor *in = mlir_operand(w, op, 0), *source = mlir_operand(w, op, 1),
+                *init = mlir_operand(w, op, 2);
+    const mlir_region *select = op->regions, *scatter = select ? select->next : NULL;
+    const char *from[MLIR_MAX_RANK], *none[MLIR_MAX_RANK] = {0};
+    mlir_slide s[MLIR_MAX_RANK];
+    uint64_t known[MLIR_MAX_RANK + 1];
     uint32_t closes;
-    shlo_nest n;
-    shlo_scalar args[2], result = {"0", "0"};
-    if (!shlo_expect(w,
+    mlir_nest n;
+    mlir_scalar args[2], result = {"0", "0"};
+    if (!mlir_expect(w,
                      op->result_count == 1 && scatter && init->type.rank == 0 &&
                          !in->type.complex && source->type.rank == in->type.rank &&
                          same_dims(&op->types[0], &in->type) &&
                          op->types[0].element == in->type.element,
                      "an operand, a source, a scalar and two regions") ||
-        !shlo_slides_of(w, op, in->type.rank, s))
+        !mlir_slides_of(w, op, in->type.rank, s))
         return;
-    shlo_storage *out = shlo_scratch(w, &op->types[0]);
-    shlo_open_nest(w, &in->type, &n);
-    if (out) shlo_store(w, out, shlo_place(w, &in->type, n.at), shlo_element(w, init, none));
-    shlo_close_nest(w, &n);
-    shlo_open_nest(w, &source->type, &n);
-    const char *best = shlo_let(w, shlo_type_name(&in->type), "%s", shlo_zero(&in->type).re);
-    const char *place = shlo_let(w, "i64", "-1");
-    shlo_slide_windows(w, &in->type, s, n.at, from, known, &closes);
+    mlir_storage *out = mlir_scratch(w, &op->types[0]);
+    mlir_open_nest(w, &in->type, &n);
+    if (out) mlir_store(w, out, mlir_place(w, &in->type, n.at), mlir_element(w, init, none));
+    mlir_close_nest(w, &n);
+    mlir_open_nest(w, &source->type, &n);
+    const char *best = mlir_let(w, mlir_type_name(&in->type), "%s", mlir_zero(&in->type).re);
+    const char *place = mlir_let(w, "i64", "-1");
+    mlir_slide_windows(w, &in->type, s, n.at, from, known, &closes);
     args[0].re = best;
-    args[1] = shlo_element(w, in, from);
-    const char *here = shlo_let(w, "i64", "i64(%s)", shlo_place(w, &in->type, from));
-    const char *keeps = shlo_let(w, "u8", "0");
-    uint64_t later = shlo_open(w, "if %s >= 0", place);
-    if (shlo_scalars(w, select, args, 2, &result, 1)) shlo_line(w, "%s = %s", keeps, result.re);
-    shlo_close(w, later, "}");
-    uint64_t taken = shlo_open(w, "if %s == 0", keeps);
-    shlo_line(w, "%s = %s", best, args[1].re);
-    shlo_line(w, "%s = %s", place, here);
-    shlo_close(w, taken, "}");
-    while (closes) shlo_close(w, known[--closes], "}");
-    uint64_t found = shlo_open(w, "if %s >= 0", place);
+    args[1] = mlir_element(w, in, from);
+    const char *here = mlir_let(w, "i64", "i64(%s)", mlir_place(w, &in->type, from));
+    const char *keeps = mlir_let(w, "u8", "0");
+    uint64_t later = mlir_open(w, "if %s >= 0", place);
+    if (mlir_scalars(w, select, args, 2, &result, 1)) mlir_line(w, "%s = %s", keeps, result.re);
+    mlir_close(w, later, "}");
+    uint64_t taken = mlir_open(w, "if %s == 0", keeps);
+    mlir_line(w, "%s = %s", best, args[1].re);
+    mlir_line(w, "%s = %s", place, here);
+    mlir_close(w, taken, "}");
+    while (closes) mlir_close(w, known[--closes], "}");
+    uint64_t found = mlir_open(w, "if %s >= 0", place);
     if (w->status != HG_OK) return;
-    args[0] = shlo_load(w, out, place);
-    args[1] = shlo_element(w, source, n.at);
-    if (shlo_scalars(w, scatter, args, 2, &result, 1)) shlo_store(w, out, place, result);
-    shlo_close(w, found, "}");
-    shlo_close_nest(w, &n);
-    if (w->status == HG_OK) shlo_bind(w, op->results, shlo_stored(w, &op->types[0], out));
+    args[0] = mlir_load(w, out, place);
+    args[1] = mlir_element(w, source, n.at);
+    if (mlir_scalars(w, scatter, args, 2, &result, 1)) mlir_store(w, out, place, result);
+    mlir_close(w, found, "}");
+    mlir_close_nest(w, &n);
+    if (w->status == HG_OK) mlir_bind(w, op->results, mlir_stored(w, &op->types[0], out));
 }
 
-void shlo_apply_select_and_scatter(shlo_lower *w, const shlo_op *op) {
-    shlo_in_loops(w, op, select_loops);
+void mlir_apply_select_and_scatter(mlir_lower *w, const mlir_op *op) {
+    mlir_in_loops(w, op, select_loops);
 }
