@@ -89,17 +89,12 @@ bool cli_load(cli *c, const char *path) {
     if (!path) return load_named_kernel(c);
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
-    if (hg_path_ends(path, ".graph")) {
+    if (hg_path_ends(path, ".graph") || cli_is_stablehlo(path)) {
         cli_usage(
             c,
             "'%s' is an array graph: run, verify, describe, explain, plan, emit, bench, diff and "
             "build (alone) take one",
             path);
-    if (hg_path_ends(path, ".graph") || cli_is_stablehlo(path)) {
-        cli_usage(c,
-                  "'%s' is an array graph: run, verify, describe, explain, emit, bench, diff and "
-                  "build (alone) take one",
-                  path);
         return false;
     }
     c->file = from_input ? "<stdin>" : path;
