@@ -1,6 +1,7 @@
 /* What programs write. Those that write every element of what they make, one lane an element and
  * each its own before anything can part the lanes, do not need memory that begins as zeros; those
  * that write more than they make are never left out. Must not know: devices. */
+#include "graph/formula.h"
 #include "graph/request.h"
 
 enum { GLOBAL = 255 }; /* the register that has the lane's number, unless the program writes it */
@@ -73,11 +74,13 @@ static bool has_lane_each(hg_graph *g, graph_request *r, const graph_value *made
 }
 
 bool graph_fills(hg_graph *g, graph_request *r) {
+    graph_formula f;
+    bool formula = r->result_count == 1 && graph_find_formula(r->program, &f);
     for (uint32_t i = 0; i < r->result_count; i++) {
         const hg_param *p = &r->program->params[r->results[i].operand];
         if (graph_given(r, r->results[i].operand)) continue; /* it has contents */
-        if (!has_lane_each(g, r, &g->values.data[r->results[i].value]) || !fills(r->program, p))
-            return false;
+        if (!has_lane_each(g, r, &g->values.data[r->results[i].value])) return false;
+        if (!(formula && f.result == r->results[i].operand) && !fills(r->program, p)) return false;
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* Maps on the same elements become one lane program: an element is loaded once, goes through all of
  * them in registers, each of which rounds it to its type as the map does, and only what something
- * else reads is stored.
+ * else reads is stored. A call of a program that is a formula (formula.c) is one of them: its code
+ * stands in theirs.
  *
  * Maps that share a value are a group as long as nothing outside has read what the group makes;
  * then, or at the end, the group becomes a call of a program there. Two groups that a map reads
@@ -22,23 +23,71 @@ enum { MOST_GROUPS = 8 };
 typedef struct fusion {
     hg_graph *g;
     graph_maps groups[MOST_GROUPS];
+    graph_member *members;    /* of each call; count 0 and no elements: it is none */
     uint32_t *group_of;       /* of each value the group that makes it + 1; 0: none */
     uint32_t *reads;          /* of each value how many operands name it, and outputs and views */
     uint32_t together;        /* the last number of calls that stand together */
     HG_VEC(graph_call) calls; /* as they will be */
 } fusion;
 
-static bool can_join(const hg_graph *g, const graph_call *c) {
-    uint32_t inputs = c->program ? 0 : graph_map_inputs(c);
-    if (!inputs) return false;
-    graph_extent elements = graph_operand_of(g, c, inputs + 2)->number;
+uint32_t graph_whole(const hg_graph *g, uint32_t value) {
+    for (;;) {
+        const graph_value *v = &g->values.data[value];
+        uint64_t offset;
+        if (v->source != GRAPH_VIEW || v->strided || !graph_is_number(g, v->offset, &offset) ||
+            offset || g->values.data[v->of].elements != v->elements ||
+            g->values.data[v->of].type != v->type)
+            return value;
+        value = v->of;
+    }
+}
+
+static bool map_joins(const hg_graph *g, const graph_call *c, graph_member *m) {
+    m->count = graph_map_inputs(c);
+    if (!m->count) return false;
+    m->elements = graph_operand_of(g, c, m->count + 2)->number;
+    m->own = (1u << m->count) - 1;
     hg_op op = hg_opname_op(graph_map_name(g, c));
     if (!plan_map_joins(kir_fn_of_name(graph_map_name(g, c)), (hg_type)c->type)) return false;
     if (op != HG_OP_NONE && !hg_op_allows_type(op, (hg_type)c->type)) return false;
-    if (g->values.data[graph_map_result(g, c)].elements != elements) return false;
-    for (uint32_t i = 1; i <= inputs; i++)
-        if (g->values.data[graph_operand_of(g, c, i)->number].elements != elements) return false;
+    if (g->values.data[graph_map_result(g, c)].elements != m->elements) return false;
+    for (uint32_t i = 0; i < m->count; i++) {
+        m->inputs[i] = graph_whole(g, graph_operand_of(g, c, i + 1)->number);
+        if (g->values.data[m->inputs[i]].elements != m->elements) return false;
+    }
     return true;
+}
+
+/* What lanes read from elsewhere may be outside: the error of the launch names the group then. */
+static bool formula_joins(const hg_graph *g, const graph_call *c, graph_member *m,
+                          graph_formula *f) {
+    uint64_t number;
+    if (!c->program || !c->whole || c->made || c->writes_more || c->result_count != 1 ||
+        !graph_find_formula(c->program, f) || f->registers > GRAPH_FORMULA_REGISTERS ||
+        g->results.data[c->first_result].operand != f->result)
+        return false;
+    m->elements = g->values.data[graph_map_result(g, c)].elements;
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        const graph_operand *o = &g->operands.data[c->first_operand + k];
+        if (o->kind == GRAPH_COUNT && !graph_is_number(g, o->number, &number)) m->numbers++;
+        if (o->kind != GRAPH_ARRAY) continue;
+        if (m->count == MOST_INPUTS || g->values.data[o->number].strided) return false;
+        m->params[m->count] = o->operand;
+        m->inputs[m->count] = graph_whole(g, o->number);
+        if ((f->loads >> o->operand & 1) &&
+            g->values.data[m->inputs[m->count]].elements == m->elements)
+            m->own |= 1u << m->count;
+        m->count++;
+    }
+    return m->numbers <= MOST_NUMBERS;
+}
+
+bool graph_member_of(const hg_graph *g, const graph_call *c, graph_member *m,
+                     graph_formula *formula) {
+    *m = (graph_member){.elements = GRAPH_NOT_SET};
+    if (c->program ? formula_joins(g, c, m, formula) : map_joins(g, c, m)) return true;
+    *m = (graph_member){.elements = GRAPH_NOT_SET};
+    return false;
 }
 
 /* ---- maps around an instruction ---- */
@@ -65,7 +114,7 @@ static void describe(const hg_graph *g, const graph_call *c, plan_member *m) {
     m->arrays[0] = array_of(g, graph_map_result(g, c));
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const graph_operand *o = &g->operands.data[c->first_operand + k];
-        if (o->kind == GRAPH_ARRAY) m->arrays[m->count++] = array_of(g, o->number);
+        if (o->kind == GRAPH_ARRAY) m->arrays[m->count++] = array_of(g, graph_whole(g, o->number));
     }
     m->arrays[1].once = m->of->loads;
 }
@@ -90,7 +139,9 @@ static bool stand_together(const hg_graph *g, const graph_maps *of, const graph_
         .relation = relation, .takes = PLAN_TAKES_QUICK, .most_arrays = PLAN_CHAIN_ARRAYS};
     for (uint32_t i = 0; i <= of->count; i++) {
         plan_member m;
-        describe(g, i < of->count ? &g->calls.data[of->calls[i]] : call, &m);
+        const graph_call *c = i < of->count ? &g->calls.data[of->calls[i]] : call;
+        if (c->program) return false;
+        describe(g, c, &m);
         if (!plan_group_add(&group, &m)) return false;
     }
     return true;
@@ -108,9 +159,8 @@ static bool push_call(fusion *f, const graph_call *c) {
 static bool is_seen(const fusion *f, const graph_maps *of, uint32_t value) {
     uint32_t inside = 0;
     for (uint32_t i = 0; i < of->count; i++) {
-        const graph_call *c = &f->g->calls.data[of->calls[i]];
-        for (uint32_t k = 1; k <= graph_map_inputs(c); k++)
-            inside += graph_operand_of(f->g, c, k)->number == value;
+        const graph_member *m = &f->members[of->calls[i]];
+        for (uint32_t k = 0; k < m->count; k++) inside += m->inputs[k] == value;
     }
     return f->reads[value] > inside;
 }
@@ -155,7 +205,7 @@ static hg_status close_group(fusion *f, uint32_t number) {
     } else if (count) {
         status = make_call(f, of, outputs, count);
     }
-    of->count = of->input_count = 0;
+    of->count = of->input_count = of->numbers = 0;
     return status;
 }
 
@@ -169,16 +219,24 @@ static uint32_t find_place(fusion *f, hg_status *status) {
     return oldest;
 }
 
-static bool has_input(const graph_maps *of, uint32_t value) {
-    for (uint32_t i = 0; i < of->input_count; i++)
-        if (of->inputs[i] == value) return true;
-    return false;
+/* Its number among the inputs; input_count: it is none. */
+static uint32_t input_number(const graph_maps *of, uint32_t value) {
+    uint32_t i = 0;
+    while (i < of->input_count && of->inputs[i] != value) i++;
+    return i;
 }
 
-static void add_input(fusion *f, uint32_t number, uint32_t value) {
-    graph_maps *of = &f->groups[number];
-    if (f->group_of[value] != number + 1 && !has_input(of, value))
+static bool has_input(const graph_maps *of, uint32_t value) {
+    return input_number(of, value) < of->input_count;
+}
+
+static void add_input(graph_maps *of, uint32_t value, bool own) {
+    uint32_t i = input_number(of, value);
+    if (i == of->input_count) {
         of->inputs[of->input_count++] = value;
+        of->loaded[i] = false;
+    }
+    of->loaded[i] |= own;
 }
 
 /* Arrays that stay visible: at most so many, or the group is not joined. */
@@ -191,20 +249,20 @@ static uint32_t arrays_of(const fusion *f, const graph_maps *of) {
 
 static void add_to_group(fusion *f, uint32_t number, uint32_t call) {
     graph_maps *of = &f->groups[number];
-    const graph_call *c = &f->g->calls.data[call];
-    for (uint32_t i = 1; i <= graph_map_inputs(c); i++)
-        add_input(f, number, graph_operand_of(f->g, c, i)->number);
+    const graph_member *m = &f->members[call];
+    for (uint32_t i = 0; i < m->count; i++)
+        if (f->group_of[m->inputs[i]] != number + 1)
+            add_input(of, m->inputs[i], (m->own >> i & 1) != 0);
     of->calls[of->count++] = call;
-    f->group_of[graph_map_result(f->g, c)] = number + 1;
+    of->numbers += m->numbers;
+    f->group_of[graph_map_result(f->g, &f->g->calls.data[call])] = number + 1;
 }
 
 /* With those that the call adds. */
-static uint32_t strided_with(const hg_graph *g, const graph_maps *of, const graph_call *c) {
+static uint32_t strided_with(const hg_graph *g, const graph_maps *of, const graph_member *m) {
     uint32_t count = strided_in(g, of);
-    for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
-        uint32_t value = graph_operand_of(g, c, k)->number;
-        count += g->values.data[value].strided && !has_input(of, value);
-    }
+    for (uint32_t k = 0; k < m->count; k++)
+        count += g->values.data[m->inputs[k]].strided && !has_input(of, m->inputs[k]);
     return count;
 }
 
@@ -213,34 +271,37 @@ static bool unite(fusion *f, uint32_t a, uint32_t b) {
     graph_maps *to = &f->groups[a], *from = &f->groups[b];
     if (to->count + from->count >= MOST_MAPS || to->input_count + from->input_count > MOST_ARRAYS)
         return false;
-    if (to->head || from->head || strided_in(f->g, to) + strided_in(f->g, from) > MOST_STRIDED)
+    if (to->head || from->head || to->numbers + from->numbers > MOST_NUMBERS ||
+        strided_in(f->g, to) + strided_in(f->g, from) > MOST_STRIDED)
         return false;
     for (uint32_t i = 0; i < from->count; i++) {
         to->calls[to->count++] = from->calls[i];
         f->group_of[graph_map_result(f->g, &f->g->calls.data[from->calls[i]])] = a + 1;
     }
-    for (uint32_t i = 0; i < from->input_count; i++) add_input(f, a, from->inputs[i]);
+    for (uint32_t i = 0; i < from->input_count; i++)
+        if (f->group_of[from->inputs[i]] != a + 1) add_input(to, from->inputs[i], from->loaded[i]);
     if (from->first < to->first) to->first = from->first;
-    from->count = from->input_count = 0;
+    to->numbers += from->numbers;
+    from->count = from->input_count = from->numbers = 0;
     return true;
 }
 
 /* The open group that may take the map, MOST_GROUPS: none. First one whose instruction's results it
  * reads, then one of maps that shares a value with it. */
-static uint32_t group_for(const fusion *f, const graph_call *c, graph_extent elements) {
+static uint32_t group_for(const fusion *f, const graph_call *c, const graph_member *m) {
     uint32_t found = MOST_GROUPS;
-    for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
-        uint32_t made = f->group_of[graph_operand_of(f->g, c, k)->number];
-        if (!made || f->groups[made - 1].elements != elements) continue;
+    for (uint32_t k = 0; k < m->count; k++) {
+        uint32_t made = f->group_of[m->inputs[k]];
+        if (!made || f->groups[made - 1].elements != m->elements) continue;
         if (f->groups[made - 1].head && stand_together(f->g, &f->groups[made - 1], c))
             return made - 1;
         if (!f->groups[made - 1].head && found == MOST_GROUPS) found = made - 1;
     }
     for (uint32_t i = 0; i < MOST_GROUPS && found == MOST_GROUPS; i++)
-        for (uint32_t k = 1; k <= graph_map_inputs(c) && f->groups[i].count && !f->groups[i].head &&
-                             f->groups[i].elements == elements;
+        for (uint32_t k = 0; k < m->count && f->groups[i].count && !f->groups[i].head &&
+                             f->groups[i].elements == m->elements;
              k++)
-            if (has_input(&f->groups[i], graph_operand_of(f->g, c, k)->number)) found = i;
+            if (has_input(&f->groups[i], m->inputs[k])) found = i;
     return found;
 }
 
@@ -258,20 +319,21 @@ static hg_status close_read(fusion *f, const graph_call *c, uint32_t except) {
     return HG_OK;
 }
 
-/* A view of what a group makes can be read when the group is done. */
-static hg_status close_viewed(fusion *f, const graph_call *c) {
-    for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
-        uint32_t value = graph_operand_of(f->g, c, k)->number,
-                 made = f->group_of[graph_base(f->g, value)];
-        if (f->g->values.data[value].source == GRAPH_VIEW && made) HG_TRY(close_group(f, made - 1));
+/* A view of what a group makes, and elements of other lanes, can be read when the group is done. */
+static hg_status close_viewed(fusion *f, const graph_member *m) {
+    for (uint32_t k = 0; k < m->count; k++) {
+        uint32_t made = f->group_of[graph_base(f->g, m->inputs[k])];
+        bool view = f->g->values.data[m->inputs[k]].source == GRAPH_VIEW;
+        if ((view || !(m->own >> k & 1)) && made) HG_TRY(close_group(f, made - 1));
     }
     return HG_OK;
 }
 
-static bool is_full(const fusion *f, const graph_maps *of, const graph_call *c) {
+static bool is_full(const fusion *f, const graph_maps *of, const graph_member *m) {
     if (of->head) return false; /* stand_together */
-    return of->count == MOST_MAPS || of->input_count + MOST_INPUTS > MOST_ARRAYS - 1 ||
-           arrays_of(f, of) >= MOST_ARRAYS || strided_with(f->g, of, c) > MOST_STRIDED;
+    return of->count == MOST_MAPS || of->input_count + m->count > MOST_ARRAYS - 1 ||
+           of->numbers + m->numbers > MOST_NUMBERS || arrays_of(f, of) >= MOST_ARRAYS ||
+           strided_with(f->g, of, m) > MOST_STRIDED;
 }
 
 static hg_status open_group(fusion *f, uint32_t call, graph_extent elements, uint32_t *number) {
@@ -283,21 +345,22 @@ static hg_status open_group(fusion *f, uint32_t call, graph_extent elements, uin
 
 static hg_status take_map(fusion *f, uint32_t call) {
     const graph_call *c = &f->g->calls.data[call];
-    HG_TRY(close_viewed(f, c));
-    graph_extent elements = graph_operand_of(f->g, c, graph_map_inputs(c) + 2)->number;
-    uint32_t number = group_for(f, c, elements);
+    const graph_member *m = &f->members[call];
+    HG_TRY(close_viewed(f, m));
+    uint32_t number = group_for(f, c, m);
     hg_status status = HG_OK;
-    for (uint32_t k = 1; k <= graph_map_inputs(c) && number < MOST_GROUPS; k++) {
-        uint32_t other = f->group_of[graph_operand_of(f->g, c, k)->number];
-        if (other && other - 1 != number && f->groups[other - 1].elements == elements)
+    for (uint32_t k = 0; k < m->count && number < MOST_GROUPS; k++) {
+        uint32_t other = f->group_of[m->inputs[k]];
+        if (other && other - 1 != number && f->groups[other - 1].elements == m->elements)
             (void)unite(f, number, other - 1);
     }
     HG_TRY(close_read(f, c, number));
-    if (number < MOST_GROUPS && is_full(f, &f->groups[number], c)) {
+    if (number < MOST_GROUPS && is_full(f, &f->groups[number], m)) {
         status = close_group(f, number);
         number = MOST_GROUPS;
     }
-    if (status == HG_OK && number == MOST_GROUPS) status = open_group(f, call, elements, &number);
+    if (status == HG_OK && number == MOST_GROUPS)
+        status = open_group(f, call, m->elements, &number);
     if (status == HG_OK) add_to_group(f, number, call);
     return status;
 }
@@ -319,16 +382,19 @@ static hg_status take_head(fusion *f, uint32_t call) {
     return HG_OK;
 }
 
+/* What reads a view of a whole value reads that. */
 static void count_reads(fusion *f) {
     const hg_graph *g = f->g;
     for (uint64_t i = 0; i < g->calls.count; i++)
         for (uint32_t k = 0; k < g->calls.data[i].operand_count; k++) {
             const graph_operand *o = &g->operands.data[g->calls.data[i].first_operand + k];
-            if (o->kind == GRAPH_ARRAY) f->reads[o->number]++;
+            if (o->kind == GRAPH_ARRAY) f->reads[graph_whole(g, o->number)]++;
         }
     for (uint64_t i = 0; i < g->values.count; i++)
-        if (g->values.data[i].source == GRAPH_VIEW) f->reads[g->values.data[i].of]++;
-    for (uint64_t i = 0; i < g->outputs.count; i++) f->reads[g->outputs.data[i].value]++;
+        if (graph_whole(g, (uint32_t)i) == i && g->values.data[i].source == GRAPH_VIEW)
+            f->reads[graph_whole(g, g->values.data[i].of)]++;
+    for (uint64_t i = 0; i < g->outputs.count; i++)
+        f->reads[graph_whole(g, g->outputs.data[i].value)]++;
 }
 
 /* The calls are the new ones, or after a failure what they were. */
@@ -345,15 +411,22 @@ static void finish(fusion *f, hg_status status) {
     graph_number_results(g);
 }
 
+static bool allocate(fusion *f) {
+    const hg_graph *g = f->g;
+    f->group_of = hg_calloc((size_t)(2 * g->values.count + 2), sizeof *f->group_of);
+    f->members = hg_alloc((size_t)(g->calls.count + 1) * sizeof *f->members);
+    f->reads = f->group_of ? f->group_of + g->values.count + 1 : NULL;
+    return f->group_of && f->members;
+}
+
 hg_status graph_pass_maps(hg_graph *g) {
     fusion f = {.g = g};
-    f.group_of = hg_calloc((size_t)(2 * g->values.count + 2), sizeof *f.group_of);
-    hg_status status = f.group_of ? HG_OK : hg_fail_memory();
-    f.reads = f.group_of ? f.group_of + g->values.count + 1 : NULL;
+    graph_formula formula;
+    hg_status status = allocate(&f) ? HG_OK : hg_fail_memory();
     if (status == HG_OK) count_reads(&f);
     uint64_t calls = g->calls.count;
     for (uint32_t i = 0; i < calls && status == HG_OK; i++) {
-        if (can_join(g, &g->calls.data[i])) {
+        if (graph_member_of(g, &g->calls.data[i], &f.members[i], &formula)) {
             status = take_map(&f, i);
             continue;
         }
@@ -367,6 +440,7 @@ hg_status graph_pass_maps(hg_graph *g) {
     for (uint32_t i = 0; i < MOST_GROUPS && status == HG_OK; i++)
         if (f.groups[i].count) status = close_group(&f, i);
     finish(&f, status);
+    hg_free(f.members);
     hg_free(f.group_of);
     return status;
 }
@@ -385,7 +459,8 @@ static bool reads_strided(const hg_graph *g, const graph_call *c) {
 
 /* Whether a lane program can be what the call is: a copy of any type. */
 bool graph_reads_views(const hg_graph *g, const graph_call *c) {
-    if (can_join(g, c)) return true;
+    graph_member m;
+    if (!c->program && graph_member_of(g, c, &m, NULL)) return true;
     return !c->program && c->op == HG_OP_PARALLEL_MAP &&
            hg_opname_op(graph_map_name(g, c)) == HG_OP_MOV;
 }
@@ -403,10 +478,8 @@ hg_status graph_make_strided_maps(hg_graph *g) {
         }
         uint32_t result = graph_map_result(g, c);
         *one = (graph_maps){.calls = {i}, .count = 1, .elements = g->values.data[result].elements};
-        for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
-            uint32_t value = graph_operand_of(g, c, k)->number;
-            if (!has_input(one, value)) one->inputs[one->input_count++] = value;
-        }
+        for (uint32_t k = 1; k <= graph_map_inputs(c); k++)
+            add_input(one, graph_whole(g, graph_operand_of(g, c, k)->number), true);
         status = make_call(&f, one, &result, 1);
     }
     finish(&f, status);

@@ -136,7 +136,7 @@ hg_status graph_check_view(const hg_graph *g, uint32_t of) {
 
 /* ---- lanes that read views ---- */
 
-static bool add_param(const hg_graph *g, graph_extent e, graph_stride_params *params) {
+bool graph_add_number(const hg_graph *g, graph_extent e, graph_stride_params *params) {
     uint64_t value;
     if (graph_is_number(g, e, &value)) return true;
     for (uint32_t i = 0; i < params->count; i++)
@@ -148,24 +148,26 @@ static bool add_param(const hg_graph *g, graph_extent e, graph_stride_params *pa
 
 bool graph_add_stride_params(const hg_graph *g, const graph_axes *axes,
                              graph_stride_params *params) {
-    bool room = add_param(g, axes->offset, params);
+    bool room = graph_add_number(g, axes->offset, params);
     for (uint32_t i = 0; i < axes->rank && room; i++)
-        room = (i == 0 || add_param(g, axes->extents[i], params)) &&
-               add_param(g, axes->strides[i], params);
+        room = (i == 0 || graph_add_number(g, axes->extents[i], params)) &&
+               graph_add_number(g, axes->strides[i], params);
     return room;
+}
+
+uint8_t graph_number_register(graph_extent e, const graph_stride_params *params) {
+    uint32_t i = 0;
+    while (i < params->count && params->extents[i] != e) i++;
+    return (uint8_t)(params->first + i);
 }
 
 /* The register that has an extent: a parameter, or `spare` with the number. */
 static uint8_t in_register(hg_builder *b, const hg_graph *g, graph_extent e,
                            const graph_stride_params *params, uint8_t spare) {
     uint64_t value;
-    uint32_t i = 0;
-    if (graph_is_number(g, e, &value)) {
-        hg_build_mov_imm(b, HG_TYPE_U64, spare, hg_imm_bits(&value));
-        return spare;
-    }
-    while (i < params->count && params->extents[i] != e) i++;
-    return (uint8_t)(params->first + i);
+    if (!graph_is_number(g, e, &value)) return graph_number_register(e, params);
+    hg_build_mov_imm(b, HG_TYPE_U64, spare, hg_imm_bits(&value));
+    return spare;
 }
 
 /* index += at * stride */
@@ -215,7 +217,7 @@ bool graph_find_grid(const hg_graph *g, const graph_axes *axes, graph_grid *grid
 
 bool graph_add_grid_params(const hg_graph *g, const graph_grid *grid, graph_stride_params *params) {
     for (uint32_t i = 0; i + 1 < grid->axes->rank; i++)
-        if (!add_param(g, grid->axes->extents[i], params)) return false;
+        if (!graph_add_number(g, grid->axes->extents[i], params)) return false;
     return true;
 }
 

@@ -31,12 +31,16 @@ hg_status graph_check_view(const hg_graph *g, uint32_t of) HG_NODISCARD;
 /* ---- lanes that read views ---- */
 
 /* Numbers that a program which reads views is given, beside its arrays. */
-enum { GRAPH_MOST_STRIDE_PARAMS = 40 };
+enum { GRAPH_MOST_STRIDE_PARAMS = 52 };
 typedef struct graph_stride_params {
     graph_extent extents[GRAPH_MOST_STRIDE_PARAMS];
     uint32_t count;
     uint8_t first; /* register of the first one */
 } graph_stride_params;
+/* One more, unless it is among them, or known. */
+bool graph_add_number(const hg_graph *g, graph_extent e, graph_stride_params *params);
+/* The register of one of them. */
+uint8_t graph_number_register(graph_extent e, const graph_stride_params *params);
 /* Numbers that the view needs and that are not among them are added; false: there is no room. */
 bool graph_add_stride_params(const hg_graph *g, const graph_axes *axes,
                              graph_stride_params *params);

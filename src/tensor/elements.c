@@ -12,7 +12,8 @@ enum { MOST_INPUTS = 3, MOST_SCALARS = 4 };
 /* Of each operand (inputs, then the result) where its elements are, over common axes. */
 typedef struct layout {
     uint32_t rank, operands;
-    bool pairs; /* lanes do both parts of complex elements */
+    bool pairs;                   /* lanes do both parts of complex elements */
+    bool packed[MOST_INPUTS + 1]; /* its elements are in the order of the lanes */
     uint64_t shape[HG_TENSOR_AXES];
     uint64_t offsets[MOST_INPUTS + 1];
     int64_t strides[MOST_INPUTS + 1][HG_TENSOR_AXES];
@@ -56,7 +57,15 @@ static void collapse(layout *l, const uint64_t *shape, uint32_t rank) {
     if (l->rank) return;
     l->rank = 1;
     l->shape[0] = 1;
-    for (uint32_t k = 0; k < l->operands; k++) l->strides[k][0] = 0;
+    for (uint32_t k = 0; k < l->operands; k++) l->strides[k][0] = 1;
+}
+
+static void find_packed(layout *l) {
+    int64_t strides[HG_TENSOR_AXES];
+    tensor_c_strides(l->shape, l->rank, strides);
+    for (uint32_t k = 0; k < l->operands; k++)
+        l->packed[k] = !l->offsets[k] &&
+                       memcmp(strides, l->strides[k], l->rank * sizeof *strides) == 0;
 }
 
 /* Parts of complex elements that lie side by side in all operands are the numbers of a longer last
@@ -85,6 +94,7 @@ static void arrange(layout *l, const tensor_formula *f, const hg_tensor *const *
     for (uint32_t k = 0; k + 1 < l->operands; k++) any |= tensor_is_complex(inputs[k]->type);
     collapse(l, shape, rank);
     l->pairs = any && !join_parts(l, f, inputs);
+    find_packed(l);
     *real = *f;
     if (l->pairs) return;
     real->computes = f->computes == HG_ELEMENT_BOOL ? f->computes : tensor_stored(f->computes);
@@ -131,6 +141,10 @@ static void add_expression(hg_text *out, const tensor_formula *f, const char *fr
 
 static void add_index(hg_text *out, const layout *l, uint32_t k) {
     bool any = false;
+    if (l->packed[k]) {
+        hg_text_addf(out, l->rank == 1 ? "i0" : "global_lane_id");
+        return;
+    }
     if (l->offsets[k]) {
         hg_text_addf(out, "%s", OFFSETS[k]);
         any = true;
@@ -154,7 +168,7 @@ static void add_place(hg_text *out, const layout *l, uint32_t k, uint32_t part) 
 
 static void add_numbers(hg_text *out, const layout *l, uint32_t k) {
     if (l->offsets[k]) hg_text_addf(out, ".param %s u64\n", OFFSETS[k]);
-    for (uint32_t d = 0; d < l->rank; d++)
+    for (uint32_t d = 0; d < l->rank && !l->packed[k]; d++)
         if (l->strides[k][d] && l->strides[k][d] != 1)
             hg_text_addf(out, ".param %s %s\n", STRIDES[k][d],
                          l->strides[k][d] < 0 ? "i64" : "u64");
@@ -199,21 +213,13 @@ static void add_loads(hg_text *out, const layout *l, const tensor_formula *f,
 static const char *const PART_NAMES[] = {"r", "i"};
 
 /* `y[…] = …` of an element, or a part of it. */
-static void add_store(hg_text *out, const layout *l, const tensor_formula *f, bool direct,
-                      uint32_t part) {
+static void add_store(hg_text *out, const layout *l, const tensor_formula *f, uint32_t part) {
     uint32_t inputs = l->operands - 1;
     const char *second = strchr(f->expression, ';');
     bool cast = f->gives == HG_ELEMENT_BOOL || f->computes == HG_ELEMENT_BOOL ||
                 tensor_stored(f->gives) != tensor_stored(f->computes);
     hg_text_addf(out, "    y[");
-    if (direct) {
-        add_place(out, l, inputs, part);
-    } else {
-        for (uint32_t d = 0; d < l->rank; d++)
-            hg_text_addf(out, "%s%si%u", d ? ", " : "", d + 1 == l->rank && part < 2 ? "2 * " : "",
-                         (unsigned)d);
-        if (part == 1) hg_text_addf(out, " + 1");
-    }
+    add_place(out, l, inputs, part);
     hg_text_addf(out, "] = ");
     if (cast) hg_text_addf(out, "%s(", type_name(f->gives));
     if (part < 2 && !second) {
@@ -262,8 +268,8 @@ static void write_text(hg_text *out, const layout *l, const tensor_formula *f,
     for (uint32_t i = 0; i < scalars && words; i++)
         hg_text_addf(out, "    let %s = u64(%s)\n", SCALARS[i], WORDS[i]);
     add_loads(out, l, f, inputs);
-    add_store(out, l, f, direct, pairs ? 0 : 2);
-    if (pairs) add_store(out, l, f, direct, 1);
+    add_store(out, l, f, pairs ? 0 : 2);
+    if (pairs) add_store(out, l, f, 1);
     if (pairs && !strchr(f->expression, ';')) add_part(out, l, f);
     hg_text_addf(out, "\n%s", library_text_elements);
 }
@@ -274,7 +280,8 @@ typedef struct text_key {
     const char *name, *expression;
     uint32_t truths;
     uint8_t computes, gives, direct, scalars, operands, rank, types[MOST_INPUTS], pairs;
-    uint8_t strides[MOST_INPUTS + 1][HG_TENSOR_AXES]; /* 0, 1, 2: any, 3: backwards; 4: an offset */
+    uint8_t strides[MOST_INPUTS + 1][HG_TENSOR_AXES]; /* 0, 1, 2: any, 3: backwards; 4: an offset,
+                                                         8: packed */
 } text_key;
 
 static hg_status program_of(tensor_state *state, const layout *l, const tensor_formula *f,
@@ -300,6 +307,7 @@ static hg_status program_of(tensor_state *state, const layout *l, const tensor_f
             key.strides[k][d] = s == 0 ? 0 : s == 1 ? 1 : s > 0 ? 2 : 3;
         }
         if (l->offsets[k]) key.strides[k][0] |= 4;
+        if (l->packed[k]) key.strides[k][0] |= 8;
     }
     *program = tensor_program_known(state, &key, sizeof key);
     if (*program) return HG_OK;
@@ -330,7 +338,7 @@ static void add_size(operands *o, const char *name, uint64_t value) {
 
 static void add_strides(operands *o, const layout *l, uint32_t k) {
     if (l->offsets[k]) add_size(o, OFFSETS[k], l->offsets[k]);
-    for (uint32_t d = 0; d < l->rank; d++)
+    for (uint32_t d = 0; d < l->rank && !l->packed[k]; d++)
         if (l->strides[k][d] && l->strides[k][d] != 1)
             add_size(o, STRIDES[k][d], (uint64_t)l->strides[k][d]);
 }

@@ -515,9 +515,40 @@ static bool sparse(generator *r) {
     return true;
 }
 
+/* Programs of which each lane makes its own element: by its own elements of several types, with a
+ * function and a branch; of rows and columns; of the array the other way round too. */
+static bool formula(generator *r, const value *x, uint32_t which) {
+    static const hg_type types[] = {HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_U8, HG_TYPE_F32};
+    static const char *const names[] = {"soft", "choose", "sign", "turn"};
+    uint64_t shape[2] = {elements_of(x), 1};
+    hg_type type = types[which];
+    if (which == 1 && x->rank > 1) {
+        shape[0] = x->extents[0];
+        shape[1] = shape[0] ? elements_of(x) / shape[0] : 0;
+    }
+    uint32_t rank = which == 1 ? 2 : 1;
+    char a[16], b[16] = "", c[16] = "";
+    memcpy(a, need(r, HG_TYPE_F32, rank, shape)->name, sizeof a);
+    if (which == 0) memcpy(b, need(r, HG_TYPE_F32, 1, shape)->name, sizeof b);
+    if (which == 1) {
+        memcpy(b, need(r, HG_TYPE_U8, 2, shape)->name, sizeof b);
+        memcpy(c, need(r, HG_TYPE_F32, 1, &shape[1])->name, sizeof c);
+    }
+    value *y = add(r, type, rank, shape);
+    begin(r, y, which == 1);
+    say(r, "@%s x=%s", names[which], a);
+    if (which == 3) say(r, ", n=%llu", (unsigned long long)shape[0]);
+    if (*b) say(r, ", p=%s", b);
+    if (*c)
+        say(r, ", row=%s, rows=%llu, columns=%llu", c, (unsigned long long)shape[0],
+            (unsigned long long)shape[1]);
+    say(r, which == 0 ? ", alpha=%d.5\n" : "\n", (int)below(r, 3));
+    return true;
+}
+
 static bool program(generator *r) {
     const value *x = NULL;
-    uint32_t which = below(r, 4);
+    uint32_t which = below(r, 8);
     for (uint32_t tries = 0; tries < 5 && !x; tries++) {
         const value *v = any(r);
         if (v->type == HG_TYPE_F32 && v->rank) x = v;
@@ -531,6 +562,7 @@ static bool program(generator *r) {
         say(r, "@axpy x=%s, y=%s, alpha=0.75\n", a->name, b->name);
         return true;
     }
+    if (which > 3) return formula(r, x, which - 4);
     const value *a = need(r, HG_TYPE_F32, 1, &n);
     if (which > 1) {
         uint64_t made = which == 2 ? 2 * n : n;
@@ -568,10 +600,29 @@ hg_status generated_program(void *user, const char *file, hg_diagnostics *d, hg_
                                ".reg a, z f32\n    ldg a, [x[global]]\n    mov_imm.f32 z, 0\n    "
                                "setlt p0, a, z\n    bra.p0 @end\n"
                                "    stg [y[global]], a\nend:\n    exit\n";
+    static const char soft[] =
+        ".atlas 1\n.program soft\n.param n u64\n.param x buffer f32 in [n]\n.param p buffer f32 in "
+        "[n]\n.param alpha f32\n.param y buffer f32 out [n]\n.lanes [i < n]\n"
+        "    let a = x[i]\n    let m = larger(a, p[i])\n    if m > alpha {\n        m = m * alpha\n"
+        "    }\n    y[i] = m + a\n\nfn larger(a f32, b f32) -> f32 {\n    if a != a {\n"
+        "        return b\n    }\n    let s = a\n    for k in 0 .. 3 {\n        s = s * 0.5 + b\n"
+        "    }\n    return max(a, s)\n}\n";
+    static const char choose[] =
+        ".atlas 1\n.program choose\n.param rows u64\n.param columns u64\n.param x buffer f32 in\n"
+        ".param p buffer u8 in\n.param row buffer f32 in\n.param y buffer f32 out [rows, "
+        "columns]\n.lanes [i < rows, k < columns]\n    let a = x[global_lane_id]\n"
+        "    y[global_lane_id] = p[global_lane_id] != 0 ? a : row[k]\n";
+    static const char sign[] =
+        ".atlas 1\n.program sign\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer u8 out "
+        "[n]\n.lanes [i < n]\n    y[i] = u8(x[i] < 0 ? 1 : 0)\n";
+    static const char turn[] =
+        ".atlas 1\n.program turn\n.param n u64\n.param x buffer f32 in\n.param y buffer f32 out "
+        "[n]\n.lanes [i < n]\n    y[i] = x[i] + x[n - 1 - i]\n";
     static const struct {
         const char *file, *text;
-    } TEXTS[] = {
-        {"axpy.atlas", axpy}, {"split.atlas", split}, {"part.atlas", part}, {"some.atlas", some}};
+    } TEXTS[] = {{"soft.atlas", soft}, {"choose.atlas", choose}, {"sign.atlas", sign},
+                 {"turn.atlas", turn}, {"axpy.atlas", axpy},     {"split.atlas", split},
+                 {"part.atlas", part}, {"some.atlas", some}};
     size_t i = 0;
     while (i + 1 < sizeof TEXTS / sizeof *TEXTS && strcmp(file, TEXTS[i].file) != 0) i++;
     const char *text = TEXTS[i].text;
@@ -586,9 +637,10 @@ static void one_call(generator *r) {
         copies,    map,    map,       map,          map_binary, map_binary, map_binary,
         reduce,    gemm,   gemm,      batched_gemm, conv2d,     rows,       rows,
         channels,  rope,   attention, fft,          cache,      all,        contract,
-        quantized, sparse, program,   program};
+        quantized, sparse, program,   program,      program};
     bool maps = chance(r, 40);
-    while (!calls[maps ? below(r, 6) : below(r, sizeof calls / sizeof *calls)](r)) {}
+    while (!calls[maps ? (chance(r, 20) ? sizeof calls / sizeof *calls - 1 : below(r, 6))
+                       : below(r, sizeof calls / sizeof *calls)](r)) {}
 }
 
 static void add_outputs(generator *r) {
@@ -610,7 +662,8 @@ void generate_graph(uint64_t seed, uint32_t most_calls, generated_graph *graph) 
     r->state = seed * UINT64_C(0x2545F4914F6CDD1D);
     say(r, ".graph 1\n.program axpy \"axpy.atlas\"\n.program split \"split.atlas\"\n.program part "
            "\"part.atlas\"\n"
-           ".program some \"some.atlas\"\n");
+           ".program some \"some.atlas\"\n.program soft \"soft.atlas\"\n.program choose "
+           "\"choose.atlas\"\n.program sign \"sign.atlas\"\n.program turn \"turn.atlas\"\n");
     graph->symbol_count = chance(r, 50) ? 1 + below(r, GENERATE_SYMBOLS) : 0;
     for (uint32_t i = 0; i < graph->symbol_count; i++) {
         graph->symbols[i] = chance(r, 8) ? 0 : 1 + below(r, 40);

@@ -419,9 +419,72 @@ static void check_program(const program_case *c) {
     hg_graph_release(g);
 }
 
+/* ---- formulas among maps ---- */
+
+/* Of a program over x and z in and y out, all of n elements, one lane for each: how many calls are
+ * left of it between two maps; zeros are one for what is not written by all. */
+static const struct {
+    const char *body;
+    uint32_t calls;
+} FORMULAS[] = {
+    {"ldg u, [x[global]]\nadd u, u, u\nstg [y[global]], u\n", 1},
+    {"rdid at, global_lane_id\nldg u, [x[at]]\nstg [y[at]], u\n", 1},
+    {"ldg u, [x[global]]\nldg v, [z[k]]\nadd u, u, v\nstg [y[global]], u\n", 1},
+    {"ldg u, [x[global]]\nsetlt p0, u, u\nbra.p0 @over\nadd u, u, u\nover:\nstg [y[global]], u\n",
+     1},
+    {"ldg u, [x[global]]\ncall @twice\nstg [y[global]], u\nexit\ntwice:\nadd u, u, u\nret\n", 1},
+    {"ldg u, [x[k]]\nstg [y[global]], u\n", 2}, /* an element of another lane */
+    {"ldg u, [x[global]]\nldg v, [x[k]]\nadd u, u, v\nstg [y[global]], u\n", 2},
+    {"ldg u, [x[global]]\nsub at, n, global\nsub at, at, 1\nstg [y[at]], u\n", 4},
+    {"ldg u, [x[global]]\nsetlt p0, u, u\nbra.p0 @over\nstg [y[global]], u\nover:\nexit\n", 4},
+    {"ldg u, [x[global]]\nstg [y[global]], u\nldg u, [y[global]]\n", 4},
+    {"ldg u, [x[global]]\nmov_imm.u32 r100, 3\nagain:\nadd u, u, u\nloop r100, @again\n"
+     "stg [y[global]], u\n",
+     4},
+    {"ldg u, [x[global]]\ndiv at, n, k\nstg [y[global]], u\n", 3}, /* it may fault */
+    {"ldg u, [x[global]]\nstg [class3 + 0], u\nstg [y[global]], u\n", 3},
+    {"ldg u, [x[global]]\ncall @keep\nexit\nkeep:\nstg [y[global]], u\nret\n", 4},
+    {"ldg u, [x[global]]\nmov.u64 r255, k\nstg [y[r255]], u\n", 4},
+};
+
+static hg_status assemble_formula(void *user, const char *file, hg_diagnostics *d,
+                                  hg_program **program) {
+    char text[700];
+    (void)file;
+    int length = snprintf(text, sizeof text,
+                          ".atlas 1\n.program p\n.param x buffer f32 in\n.param z buffer f32 in\n"
+                          ".param y buffer f32 out [n]\n.param n u64\n.param k u64\n.lanes n\n"
+                          ".reg u, v f32\n.reg at u64\n%s",
+                          (const char *)user);
+    return hg_program_assemble(text, (size_t)length, d, program);
+}
+
+static void check_formula(const char *body, uint32_t calls) {
+    static const char text[] = ".graph 1\n.extent k\n.program p \"p.atlas\"\n.input x f32 [4]\n"
+                               "a = parallel_map abs, in=x\n.view v = a f32 [2, 2]\n"
+                               "b = @p x=v, z=x, n=4, k=k\ny = parallel_map neg, in=b\n.output y\n";
+    hg_graph *g = NULL, *done = NULL;
+    graph_pass_list order;
+    hg_graph_read_options options = {
+        .size = sizeof options, .program = assemble_formula, .user = (void *)(uintptr_t)body};
+    hg_diagnostics *d = hg_diagnostics_create(3);
+    bool good = hg_graph_read_text(text, sizeof text - 1, &options, d, &g) == HG_OK &&
+                graph_passes_named("maps", &order) == HG_OK &&
+                graph_optimize(g, &order, &CHECKED, &done) == HG_OK;
+    CHECK_MESSAGE(good, "%s\n%s", hg_last_error_text(), body);
+    if (good)
+        CHECK_MESSAGE(done->calls.count == calls, "%d calls, not %d:\n%s", (int)done->calls.count,
+                      (int)calls, body);
+    hg_diagnostics_destroy(d);
+    hg_graph_release(done);
+    hg_graph_release(g);
+}
+
 int main(void) {
     keep_what_is_read();
     for (size_t i = 0; i < sizeof PROGRAMS / sizeof *PROGRAMS; i++) check_program(&PROGRAMS[i]);
+    for (size_t i = 0; i < sizeof FORMULAS / sizeof *FORMULAS; i++)
+        check_formula(FORMULAS[i].body, FORMULAS[i].calls);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) check_case(&CASES[i]);
     check_long();
     return test_done();
