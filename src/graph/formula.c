@@ -13,7 +13,7 @@ typedef struct reader {
     uint32_t others;                 /* parameters that are read elsewhere too */
     uint32_t reach;                  /* behind all that branches jump over */
     bool lane[HG_MAX_REGISTERS];     /* it has the lane's number */
-    uint8_t array[HG_MAX_REGISTERS]; /* its parameter + 1; 0: it is no array's handle */
+    uint8_t param[HG_MAX_REGISTERS]; /* it has that parameter's value, + 1; 0: of none */
     bool by_calls[HG_MAX_REGISTERS]; /* functions write it */
     bool stored;
 } reader;
@@ -99,9 +99,12 @@ static bool read_function(reader *r, uint32_t inst) {
 
 static bool is_lane(const reader *r, uint8_t reg) { return reg == LANE || r->lane[reg]; }
 
-/* The parameter of an address; GRAPH_FORMULA_PARAMS: it is none's. */
+/* The parameter of an address; GRAPH_FORMULA_PARAMS: of no parameter. */
 static uint32_t param_of(const reader *r, const hg_operand *o) {
-    return r->array[o->reg] ? r->array[o->reg] - 1u : (uint32_t)GRAPH_FORMULA_PARAMS;
+    uint32_t param = r->param[o->reg];
+    return param && r->p->params[param - 1].kind == HG_PARAM_BUFFER
+               ? param - 1
+               : (uint32_t)GRAPH_FORMULA_PARAMS;
 }
 
 /* [array + lane*size], of whole elements. */
@@ -147,6 +150,18 @@ static bool read_axis(reader *r, uint32_t inst) {
     return all && is_lane(r, o[1].reg) && r->p->insts[inst].type == HG_TYPE_U64;
 }
 
+/* Where there are lanes their extents are not 0. */
+static bool divides_by_extent(const reader *r, uint32_t inst) {
+    const hg_inst *in = &r->p->insts[inst];
+    const hg_operand *o = hg_inst_operands(r->p, inst);
+    bool is = false;
+    if ((in->op != HG_OP_DIV && in->op != HG_OP_REM) || in->type != HG_TYPE_U64) return false;
+    for (uint32_t i = 0; i < r->p->lanes_count && r->param[o[2].reg]; i++)
+        is |= r->p->lanes[i].kind == HG_EXTENT_PARAM &&
+              r->p->lanes[i].param == r->param[o[2].reg] - 1u;
+    return is;
+}
+
 /* What is written is another value from here on. */
 static void note_writes(reader *r, uint32_t inst) {
     const hg_inst *in = &r->p->insts[inst];
@@ -159,12 +174,12 @@ static void note_writes(reader *r, uint32_t inst) {
     for (uint32_t i = 0; i < what.writes; i++) {
         if (what.write[i].is_pred) continue;
         r->lane[what.write[i].reg] = lane;
-        r->array[what.write[i].reg] = 0;
+        r->param[what.write[i].reg] = 0;
     }
     for (uint32_t i = 0; i < HG_MAX_REGISTERS && in->op == HG_OP_CALL; i++) {
         if (!r->by_calls[i]) continue;
         r->lane[i] = false;
-        r->array[i] = 0;
+        r->param[i] = 0;
     }
 }
 
@@ -183,7 +198,9 @@ static bool read_own(reader *r, uint32_t inst) {
         if (is && o[1].value > r->reach) r->reach = (uint32_t)o[1].value;
         break;
     case HG_OP_CALL: is = o[0].value > r->f->end && o[0].value < r->p->inst_count; break;
-    default: is = is_pure(r->p, inst) && !(hg_op_get((hg_op)in->op)->flags & HG_F_CONTROL);
+    default:
+        is = (is_pure(r->p, inst) || divides_by_extent(r, inst)) &&
+             !(hg_op_get((hg_op)in->op)->flags & HG_F_CONTROL);
     }
     note_writes(r, inst);
     return is;
@@ -196,7 +213,7 @@ bool graph_find_formula(const hg_program *p, graph_formula *f) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].reg >= HG_FIRST_SPECIAL) return false;
         if (p->params[i].reg >= f->registers) f->registers = (uint8_t)(p->params[i].reg + 1);
-        if (p->params[i].kind == HG_PARAM_BUFFER) r.array[p->params[i].reg] = (uint8_t)(i + 1);
+        r.param[p->params[i].reg] = (uint8_t)(i + 1);
     }
     while (f->end < p->inst_count && p->insts[f->end].op != HG_OP_EXIT) f->end++;
     if (f->end > GRAPH_FORMULA_CODE) return false;

@@ -27,7 +27,7 @@ typedef struct graph_formula {
     uint32_t end;      /* of the lane's own code; functions stand behind the exit there */
     uint8_t does[GRAPH_FORMULA_CODE];
 } graph_formula;
-/* Of a verified program. False: it is none. */
+/* Of a verified program. False: it is no formula. */
 bool graph_find_formula(const hg_program *p, graph_formula *f);
 
 /* Where it goes in a longer program. */

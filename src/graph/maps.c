@@ -23,72 +23,12 @@ enum { MOST_GROUPS = 8 };
 typedef struct fusion {
     hg_graph *g;
     graph_maps groups[MOST_GROUPS];
-    graph_member *members;    /* of each call; count 0 and no elements: it is none */
+    graph_member *members;    /* of each call; elements GRAPH_NOT_SET: of no group */
     uint32_t *group_of;       /* of each value the group that makes it + 1; 0: none */
     uint32_t *reads;          /* of each value how many operands name it, and outputs and views */
     uint32_t together;        /* the last number of calls that stand together */
     HG_VEC(graph_call) calls; /* as they will be */
 } fusion;
-
-uint32_t graph_whole(const hg_graph *g, uint32_t value) {
-    for (;;) {
-        const graph_value *v = &g->values.data[value];
-        uint64_t offset;
-        if (v->source != GRAPH_VIEW || v->strided || !graph_is_number(g, v->offset, &offset) ||
-            offset || g->values.data[v->of].elements != v->elements ||
-            g->values.data[v->of].type != v->type)
-            return value;
-        value = v->of;
-    }
-}
-
-static bool map_joins(const hg_graph *g, const graph_call *c, graph_member *m) {
-    m->count = graph_map_inputs(c);
-    if (!m->count) return false;
-    m->elements = graph_operand_of(g, c, m->count + 2)->number;
-    m->own = (1u << m->count) - 1;
-    hg_op op = hg_opname_op(graph_map_name(g, c));
-    if (!plan_map_joins(kir_fn_of_name(graph_map_name(g, c)), (hg_type)c->type)) return false;
-    if (op != HG_OP_NONE && !hg_op_allows_type(op, (hg_type)c->type)) return false;
-    if (g->values.data[graph_map_result(g, c)].elements != m->elements) return false;
-    for (uint32_t i = 0; i < m->count; i++) {
-        m->inputs[i] = graph_whole(g, graph_operand_of(g, c, i + 1)->number);
-        if (g->values.data[m->inputs[i]].elements != m->elements) return false;
-    }
-    return true;
-}
-
-/* What lanes read from elsewhere may be outside: the error of the launch names the group then. */
-static bool formula_joins(const hg_graph *g, const graph_call *c, graph_member *m,
-                          graph_formula *f) {
-    uint64_t number;
-    if (!c->program || !c->whole || c->made || c->writes_more || c->result_count != 1 ||
-        !graph_find_formula(c->program, f) || f->registers > GRAPH_FORMULA_REGISTERS ||
-        g->results.data[c->first_result].operand != f->result)
-        return false;
-    m->elements = g->values.data[graph_map_result(g, c)].elements;
-    for (uint32_t k = 0; k < c->operand_count; k++) {
-        const graph_operand *o = &g->operands.data[c->first_operand + k];
-        if (o->kind == GRAPH_COUNT && !graph_is_number(g, o->number, &number)) m->numbers++;
-        if (o->kind != GRAPH_ARRAY) continue;
-        if (m->count == MOST_INPUTS || g->values.data[o->number].strided) return false;
-        m->params[m->count] = o->operand;
-        m->inputs[m->count] = graph_whole(g, o->number);
-        if ((f->loads >> o->operand & 1) &&
-            g->values.data[m->inputs[m->count]].elements == m->elements)
-            m->own |= 1u << m->count;
-        m->count++;
-    }
-    return m->numbers <= MOST_NUMBERS;
-}
-
-bool graph_member_of(const hg_graph *g, const graph_call *c, graph_member *m,
-                     graph_formula *formula) {
-    *m = (graph_member){.elements = GRAPH_NOT_SET};
-    if (c->program ? formula_joins(g, c, m, formula) : map_joins(g, c, m)) return true;
-    *m = (graph_member){.elements = GRAPH_NOT_SET};
-    return false;
-}
 
 /* ---- maps around an instruction ---- */
 
@@ -219,7 +159,7 @@ static uint32_t find_place(fusion *f, hg_status *status) {
     return oldest;
 }
 
-/* Its number among the inputs; input_count: it is none. */
+/* Its number among the inputs; input_count: it is no input. */
 static uint32_t input_number(const graph_maps *of, uint32_t value) {
     uint32_t i = 0;
     while (i < of->input_count && of->inputs[i] != value) i++;

@@ -1,4 +1,4 @@
-/* Groups of maps on the same elements, and the lane programs that they become (maps.c,
+/* Groups of maps on the same elements, and the lane programs that they become (member.c, maps.c,
  * maps_program.c).
  * Must not know: devices, where memory lies. */
 #ifndef HG_GRAPH_MAPS_H
@@ -47,7 +47,7 @@ typedef struct graph_member {
     uint32_t numbers; /* that a formula is given and that are no literals */
     graph_extent elements;
 } graph_member;
-/* False: it is none; formula is filled in where it is one. */
+/* False: it cannot be one of a group; formula is filled in where it is one. */
 bool graph_member_of(const hg_graph *g, const graph_call *c, graph_member *m,
                      graph_formula *formula);
 /* The value that has the same elements in the same order, and is no view of a whole one. */
