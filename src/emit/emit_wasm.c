@@ -429,6 +429,9 @@ static void print_entry(wa_printer *p, uint32_t entry, uint32_t turn, uint32_t w
     wasm_define(&p->module->m, entry, c);
 }
 
+/* Which lanes of a turn run, in front of what it keeps. */
+enum { RECORD_BYTES = 16 };
+
 /* A block after another; each with memory for what its turns keep. */
 static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     enum { LAUNCH, BEGIN, END };
@@ -504,12 +507,14 @@ static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     w_i64(c, p->memory.frame_bytes);
     w(c, W_I64_ADD);
     take_memory(c, &p->module->m, LAUNCH, all, old);
-    w_get(c, all);
-    w_i32(c, 0);
-    w_get(c, turns);
-    w_i32(c, p->memory.kept_bytes);
-    w(c, W_I32_MUL);
-    w(c, W_MEMORY_FILL);
+    if (p->memory.kept_bytes > RECORD_BYTES) { /* of the lanes that run start_turns says all */
+        w_get(c, all);
+        w_i32(c, 0);
+        w_get(c, turns);
+        w_i32(c, p->memory.kept_bytes);
+        w(c, W_I32_MUL);
+        w(c, W_MEMORY_FILL);
+    }
     w_get(c, LAUNCH);
     w_get(c, all);
     w_get(c, turns);
@@ -567,7 +572,7 @@ static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
 
 /* Numbers of functions, and where in the kernel's frame the arrays of each are. */
 static void plan_frames(wa_printer *p) {
-    uint32_t shared = 0, frame = 0, kept = 16;
+    uint32_t shared = 0, frame = 0, kept = RECORD_BYTES;
     for (const vec_var *var = p->k->shared; var; var = var->next) {
         p->mask_bytes = VEC_SHARED_MASK_BYTES;
         shared += wa_align(wa_var_memory(p, var));

@@ -68,12 +68,13 @@ static hg_status put_values(const build_program *p, kir_module **m) {
     return kir_pass_run(&(kir_compilation){0}, KIR_STAGE_PROGRAM, KIR_PASS_SIMPLIFY, m, &owned);
 }
 
-static hg_status plan_program(build_program *p) {
+/* A module of WebAssembly looks at the extents of arrays when it is called. */
+static hg_status plan_program(const build_job *job, build_program *p) {
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     HG_TRY(hg_verify(p->program, NULL, NULL, &cfg));
     hg_status status = kir_pipeline_run(
-        &(kir_compilation){.program = cfg, .build.short_arrays = true}, KIR_STAGE_PROGRAM,
+        &(kir_compilation){.program = cfg, .build.short_arrays = !job->wasm}, KIR_STAGE_PROGRAM,
         KIR_STAGE_PROGRAM, NULL, &module);
     if (status == HG_OK) status = put_values(p, &module);
     if (status == HG_OK) status = plan_build(module, PLAN_READS_INPUTS, &p->plan);
@@ -216,7 +217,7 @@ static hg_status build_all(build_job *job, hg_text *c, hg_text *h) {
         p->program = job->request->programs[i];
         HG_TRY(job->graph ? name_launch(job, p) : name_function(job, p));
         HG_TRY(find_values(job, p));
-        HG_TRY(plan_program(p));
+        HG_TRY(plan_program(job, p));
         HG_TRY(add_kernels(job, p));
     }
     if (job->graph) HG_TRY(name_graph(job));

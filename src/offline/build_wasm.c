@@ -235,7 +235,7 @@ static void push_good(maker *k, wasm_code *c) {
 /* Lanes of a kernel, `step` of them at a time, as long as `goes_on`. What is there at the end is
  * whether all went well. before: code in front of each call. */
 static void write_loop(maker *k, wasm_code *c, uint32_t kernel, uint32_t lanes, uint32_t step,
-                       bool blocks, uint32_t size) {
+                       bool blocks) {
     const uint32_t at = wasm_take(c, WASM_I64), next = wasm_take(c, WASM_I64);
     const uint32_t over = w_open(c, W_BLOCK, WASM_VOID), loop = w_open(c, W_LOOP, WASM_VOID);
     w_get(c, at);
@@ -257,14 +257,6 @@ static void write_loop(maker *k, wasm_code *c, uint32_t kernel, uint32_t lanes, 
     }
     w_branch(c, W_BR_IF, over);
     store_i64(c, k->run + WA_LAUNCH_FUEL, FUEL);
-    if (blocks) {
-        w_i32(c, k->shared);
-        w_i32(c, 0);
-        w_get(c, size);
-        w(c, W_I32_WRAP_I64);
-        w(c, W_MEMORY_FILL);
-        store_i32(c, k->run + WA_LAUNCH_SHARED, k->shared);
-    }
     w_get(c, at); /* next = min(at + step, lanes) */
     w_get(c, step);
     w(c, W_I64_ADD);
@@ -293,14 +285,14 @@ static uint32_t write_run_lanes(maker *k) {
     enum { KERNEL, LANES, STEP };
     wasm_code c;
     const uint32_t number = begin(k, &c, "run_lanes", "iII:i");
-    write_loop(k, &c, KERNEL, LANES, STEP, false, 0);
+    write_loop(k, &c, KERNEL, LANES, STEP, false);
     wasm_define(k->m, number, &c);
     return number;
 }
 
 /* Whole blocks; size: their shared memory, `visible` of which the program sees. */
 static uint32_t write_run_blocks(maker *k) {
-    enum { KERNEL, LANES, VOLUME, SIZE, VISIBLE };
+    enum { KERNEL, LANES, STEP, SIZE, VISIBLE };
     wasm_code c;
     const uint32_t number = begin(k, &c, "run_blocks", "iIIII:i");
     w_get(&c, SIZE);
@@ -311,10 +303,11 @@ static uint32_t write_run_blocks(maker *k) {
     w_i32(&c, 0);
     w(&c, W_RETURN);
     w(&c, W_END);
+    store_i32(&c, k->run + WA_LAUNCH_SHARED, k->shared); /* a block zeroes it when it begins */
     store(&c, W_I64_STORE, k->run + WA_LAUNCH_SHARED + WA_MEMORY_SIZE, SIZE);
     store_i32(&c, k->run + WA_LAUNCH_SHARED + WA_MEMORY_VALID, 1);
     store(&c, W_I64_STORE, k->run + WA_LAUNCH_SHARED_VISIBLE, VISIBLE);
-    write_loop(k, &c, KERNEL, LANES, VOLUME, true, SIZE);
+    write_loop(k, &c, KERNEL, LANES, STEP, true);
     wasm_define(k->m, number, &c);
     return number;
 }
@@ -578,6 +571,39 @@ static void write_launch(maker *k) {
     store_i32(c, k->run + WA_LAUNCH_GRID + 8, 1);
 }
 
+/* An array that has fewer bytes than its extents say is no launch: found has the array, the bytes
+ * that it must have, and those that it has. */
+static void write_extents(maker *k, uint32_t number) {
+    const hg_param *param = &k->f.p->program->params[number];
+    wasm_code *c = k->c;
+    const uint64_t mark = c->taken.count;
+    if (param->kind != HG_PARAM_BUFFER || param->rank == 255) return;
+    const uint32_t needed = wasm_take(c, WASM_I64), bytes = k->f.locals[number] + 1;
+    w_i64(c, hg_type_size_bytes((hg_type)param->type));
+    for (uint8_t d = 0; d < param->rank; d++) {
+        push_extent(k, &param->dims[d]);
+        apply(k, HG_EXTENT_OP_MUL);
+    }
+    w_tee(c, needed);
+    w_get(c, bytes);
+    w(c, W_I64_EXTEND_I32_U);
+    w(c, W_I64_GT_U);
+    w_get(c, k->f.bad);
+    w(c, W_I32_OR);
+    w_tee(c, k->f.bad);
+    (void)w_open(c, W_IF, WASM_VOID);
+    store_i64(c, k->run + FOUND_HANDLE, number + UINT64_C(1));
+    store(c, W_I64_STORE, k->run + FOUND_VALUES, needed);
+    w_i32(c, k->run + FOUND_LIMIT);
+    w_get(c, bytes);
+    w(c, W_I64_EXTEND_I32_U);
+    w_memory(c, W_I64_STORE, 0);
+    w(c, W_END);
+    w_get(c, k->f.bad);
+    refuse_if(k);
+    wasm_release(c, mark);
+}
+
 /* Arrays of the call, and tables of the program. */
 static void write_memories(maker *k) {
     const build_program *p = k->f.p;
@@ -596,6 +622,7 @@ static void write_memories(maker *k) {
             store_i32(c, to + WA_MEMORY_VALID, 1);
             continue;
         }
+        write_extents(k, i);
         w_get(c, at); /* at + bytes <= the memory's pages */
         w(c, W_I64_EXTEND_I32_U);
         w_get(c, at + 1);
@@ -672,9 +699,17 @@ static void write_kernel(maker *k, uint32_t number, bool single_lane) {
         w_i64(c, 1);
     else
         w_get(c, k->f.lanes);
+    w_i64(c, AT_ONCE);
+    if (kernel->blocks || kernel->places) { /* whole blocks: volume * (1 + 4096 / volume) */
+        w_get(c, k->f.volume);
+        w(c, W_I64_DIV_U);
+        w_i64(c, 1);
+        w(c, W_I64_ADD);
+        w_get(c, k->f.volume);
+        w(c, W_I64_MUL);
+    }
     if (kernel->blocks) {
         const uint64_t visible = p->program->shared, aligned = (visible + 15) & ~UINT64_C(15);
-        w_get(c, k->f.volume);
         if (p->block_bytes) { /* and what operations of the block need for each of its lanes */
             w_get(c, k->f.volume);
             w_i64(c, p->block_bytes);
@@ -689,17 +724,6 @@ static void write_kernel(maker *k, uint32_t number, bool single_lane) {
         w_i64(c, visible);
         w_number(c, W_CALL, k->run_blocks);
     } else {
-        if (kernel->places) { /* whole blocks: volume * (1 + 4096 / volume) */
-            w_i64(c, AT_ONCE);
-            w_get(c, k->f.volume);
-            w(c, W_I64_DIV_U);
-            w_i64(c, 1);
-            w(c, W_I64_ADD);
-            w_get(c, k->f.volume);
-            w(c, W_I64_MUL);
-        } else {
-            w_i64(c, AT_ONCE);
-        }
         w_number(c, W_CALL, k->run_lanes);
     }
     w(c, W_I32_EQZ);
@@ -846,6 +870,18 @@ static hg_status check(const build_program *p) {
     return HG_OK;
 }
 
+/* Twice the lanes where little lives at a time: what a turn costs for itself is divided. */
+static hg_status form_of(const build_kernel *k, vec_kernel **form) {
+    enum { LITTLE = 8 * EMIT_WASM_BYTES };
+    vec_options options = {.lanes = EMIT_WASM_LANES, .blocks = k->blocks || k->places};
+    HG_TRY(vec_form(k->low, &options, form));
+    if (options.blocks || (*form)->pressure.bytes * 2 * EMIT_WASM_LANES > LITTLE) return HG_OK;
+    vec_kernel_destroy(*form);
+    *form = NULL;
+    options.lanes *= 2;
+    return vec_form(k->low, &options, form);
+}
+
 hg_status build_add_wasm(build_job *job, hg_text *out) {
     const uint64_t count = job->kernels.count;
     vec_kernel **forms = hg_calloc(count + 1, sizeof *forms);
@@ -855,9 +891,7 @@ hg_status build_add_wasm(build_job *job, hg_text *out) {
     for (uint64_t i = 0; i < count && status == HG_OK; i++) {
         const build_kernel *k = &job->kernels.data[i];
         names[i] = k->name;
-        status = vec_form(
-            k->low, &(vec_options){.lanes = EMIT_WASM_LANES, .blocks = k->blocks || k->places},
-            &forms[i]);
+        status = form_of(k, &forms[i]);
     }
     maker k = {.job = job};
     if (status == HG_OK)

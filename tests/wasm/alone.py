@@ -68,6 +68,8 @@ OWN = {
     # Two kernels, one behind the other.
     "turned": ".atlas 1\n.program turned\n.param x buffer u32 inout [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    x[global] += 7\n"
               "    bar.grid\n    y[global] = x[n - 1 - global]\n",
+    "gather": ".atlas 1\n.program gather\n.param x buffer u32 in\n.param k buffer u32 in [n]\n.param y buffer u32 out [n]\n.param n u64\n.param m u64\n"
+              ".lanes n\n.reg at u64\n    at = u64(k[global]) * 4\n.reg v u32\n    ldg v, [x + at]\n    y[global] = v\n",
     "quotient": ".atlas 1\n.program quotient\n.param x buffer i32 in [n]\n.param y buffer i32 out [n]\n.param n u64\n.lanes n\n    y[global] = 100 / x[global]\n",
 }
 
@@ -221,7 +223,8 @@ def fields(answer):
     import base64  # pylint: disable=import-outside-toplevel
     raw = base64.b64decode(answer["fault"])
     word, long = lambda at: int.from_bytes(raw[at:at + 4], "little"), lambda at: int.from_bytes(raw[at:at + 8], "little")
-    return {"code": word(0), "instruction": word(4), "operand": word(8), "bytes": word(12), "lane": long(16), "offset": long(24), "limit": long(40)}
+    return {"code": word(0), "instruction": word(4), "operand": word(8), "bytes": word(12), "lane": long(16), "offset": long(24), "limit": long(40),
+            "handle": long(48)}
 
 
 def faults(folder):
@@ -238,11 +241,22 @@ def faults(folder):
     division = fields(answers[1])
     check("division", answers[1]["code"] == 2 and division["code"] == 2 and division["lane"] == 4097, str(division))
     bounds = fields(answers[2])
-    check("bounds", answers[2]["code"] == 1 and (bounds["lane"], bounds["offset"], bounds["bytes"], bounds["limit"]) == (5001, 20004, 4, 20004), str(bounds))
+    check("extents", answers[2]["code"] == -1 and (bounds["offset"], bounds["limit"], bounds["handle"]) == (20008, 20004, 1), str(bounds))
     check("lanes", answers[3]["code"] == -1, str(answers[3]["code"]))
     check("none", answers[4]["code"] == 0, str(answers[4]["code"]))
     check("again", answers[5]["code"] == 0, "a call after a fault: %d" % answers[5]["code"])
-    check("empty", answers[6]["code"] == 1, "an array of no bytes: %d" % answers[6]["code"])
+    check("empty", answers[6]["code"] == -1 and fields(answers[6])["handle"] == 2, "an array of no bytes: %s" % fields(answers[6]))
+    done = build(folder, "gather", OWN["gather"])
+    check("gather", done.returncode == 0, done.stderr)
+    places = np.arange(5000, dtype="u4") % 77
+    good = places.copy()
+    places[[4999, 4200, 4300]] = [77, 1 << 30, 78]
+    answers = node(folder, "gather", *(arguments(["x", "k", "y", "n", "m"], {"x": np.arange(77, dtype="u4"), "k": k, "y": np.zeros(5000, "u4")},
+                                                 {"n": ("u64", 5000), "m": ("u64", 77)}) for k in (places, good)))
+    outside = fields(answers[0])
+    check("gather", answers[0]["code"] == 1 and (outside["lane"], outside["offset"], outside["bytes"], outside["limit"], outside["handle"]) ==
+          (4200, 1 << 32, 4, 308, 1), str(outside))
+    check("gather", answers[1]["code"] == 0, str(fields(answers[1])))
 
 
 def refusals(folder):
