@@ -127,8 +127,7 @@ mlir_scalar mlir_element_of_map(mlir_lower *w, const mlir_tensor *t, const char 
 
 /* ---- comparisons and conversions ---- */
 
-/* Floats as integers in the order -NaN … -0, +0 … NaN. */
-static const char *total_order(mlir_lower *w, const mlir_type *t, const char *x) {
+const char *mlir_total_order(mlir_lower *w, const mlir_type *t, const char *x) {
     size_t bits = hg_type_size_bytes((hg_type)t->element) * 8;
     const char *whole = mlir_text(w, "i%zu", bits);
     const char *b = mlir_let(w, whole, "bits.%s.%s(%s)", whole, mlir_type_name(t), x);
@@ -159,7 +158,7 @@ mlir_scalar mlir_element_of_compare(mlir_lower *w, const mlir_tensor *t, const c
             NULL};
     }
     if (total && class_of(in) == 0)
-        a.re = total_order(w, in, a.re), b.re = total_order(w, in, b.re);
+        a.re = mlir_total_order(w, in, a.re), b.re = mlir_total_order(w, in, b.re);
     return (mlir_scalar){mlir_let(w, "u8", "u8(%s %s %s)", a.re, sign, b.re), NULL};
 }
 

@@ -34,6 +34,7 @@ static void take_word(mlir_lexer *l) {
 /* -1, 0xFF, 1.5e-3 */
 static void take_number(mlir_lexer *l) {
     bool hex = false;
+    char last = 0;
     if (*l->at == '-') step(l);
     if (l->end - l->at > 2 && l->at[0] == '0' && l->at[1] == 'x' && hex_digit(l->at[2]) >= 0) {
         hex = true;
@@ -41,10 +42,11 @@ static void take_number(mlir_lexer *l) {
         step(l);
     }
     while (l->at < l->end) {
-        char c = *l->at, last = l->at[-1];
+        char c = *l->at;
         bool sign = (c == '-' || c == '+') && (last == 'e' || last == 'E') && !hex;
         bool exponent = (c == 'e' || c == 'E') && !hex;
         if (!(hex ? hex_digit(c) >= 0 : is_digit(c) || c == '.' || exponent || sign)) return;
+        last = c;
         step(l);
     }
 }

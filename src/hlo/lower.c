@@ -101,6 +101,15 @@ static void add_functions(hg_text *text) {
          "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
          "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
          "    return y\n}\n"},
+        {"mlir_power(",
+         "fn mlir_power[T](x T, y T) -> T {\n"
+         "    if y < 0 {\n"
+         "        if x == 1 || x == ~T(0) && (y & 1) == 0 {\n            return T(1)\n        }\n"
+         "        return x == ~T(0) ? x : T(0)\n    }\n"
+         "    let p T = 1\n    let b T = x\n    let n T = y\n"
+         "    while n != 0 {\n        p = (n & 1) != 0 ? p * b : p\n        b = b * b\n"
+         "        n = n >> 1\n    }\n"
+         "    return p\n}\n"},
         {"mlir_lgamma(",
          "fn mlir_lgamma(x f64) -> f64 {\n"
          "    if x == floor(x) && x <= 0.0 || abs(x) == inf {\n        return inf\n    }\n"

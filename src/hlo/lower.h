@@ -99,6 +99,8 @@ uint64_t mlir_for(mlir_lower *w, const char **name, uint64_t extent);
 
 /* The element at these coordinates, i64 variables or numbers. */
 mlir_scalar mlir_element(mlir_lower *w, const mlir_tensor *t, const char *const *at);
+/* A float as an integer in the order -NaN … -0, +0 … NaN. */
+const char *mlir_total_order(mlir_lower *w, const mlir_type *type, const char *x);
 /* An expression: the place of the element in row order. */
 const char *mlir_place(mlir_lower *w, const mlir_type *type, const char *const *at);
 mlir_scalar mlir_load(mlir_lower *w, mlir_storage *s, const char *place);

@@ -508,7 +508,8 @@ static void read_dense(reader *r, mlir_op *op) {
     need(r, '<', "'<'");
     while (open && !r->failed) {
         int kind = r->l.kind;
-        bool element = kind == MLIR_NUMBER || kind == MLIR_STRING || kind == MLIR_WORD;
+        bool truth = at_word(r, "true") || at_word(r, "false");
+        bool element = kind == MLIR_NUMBER || kind == MLIR_STRING || truth;
         is_string |= kind == MLIR_STRING;
         nested |= kind == '[';
         if (kind == '[' || kind == '(') open++;

@@ -184,13 +184,16 @@ static void put_order(mlir_lower *w, lines *l, int to, const char *i, const char
     mlir_store(w, l->order[to], mlir_text(w, "%s", i), (mlir_scalar){number, NULL});
 }
 
-/* Whether element y of the line stands before element x. top: the larger first; then the region. */
+/* Whether element y of the line stands before element x. The region says so. */
 static const char *stands_before(mlir_lower *w, const mlir_op *op, mlir_tensor **in, lines *l,
                                  const char *y, const char *x) {
     mlir_scalar args[128], result;
-    if (!op->regions) { /* top_k: NaN first, then from the greatest on */
+    if (!op->regions) { /* top_k: from the greatest on */
+        const mlir_type *type = &in[0]->type;
         const char *a = line_element(w, in[0], l, y).re, *b = line_element(w, in[0], l, x).re;
-        return mlir_let(w, "u8", "u8(%s > %s || %s != %s && %s == %s)", a, b, a, a, b, b);
+        if (*mlir_type_name(type) == 'f' || *mlir_type_name(type) == 'b')
+            a = mlir_total_order(w, type, a), b = mlir_total_order(w, type, b);
+        return mlir_let(w, "u8", "u8(%s > %s)", a, b);
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
         args[2 * i] = line_element(w, in[i], l, y);

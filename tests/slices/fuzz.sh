@@ -22,6 +22,7 @@ echo "$targets" | xargs -P "$(nproc)" -I TARGET sh -c '
     [ -d "$seeds" ] || seeds=
     case TARGET in
     fuzz_kir) seeds="$seeds $PWD/tests/kir" ;;
+    fuzz_stablehlo) seeds=$PWD/tests/hlo/functions ;;
     fuzz_vector) seeds="$seeds $PWD/tests/vector $PWD/tests/golden" ;;
     fuzz_builder) more="-len_control=0 -max_len=4096" ;; # calls, not bytes that look like a file
     fuzz_pipeline) seeds=$PWD/tests/fuzz/seeds/fuzz_text ;;
