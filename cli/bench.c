@@ -1,5 +1,6 @@
 /* hologram bench: one program over the same inputs again and again, on one device after another,
  * with the times of its launches. */
+#include "bench_suite.h"
 #include "diff.h"
 #include "base/thread.h"
 #include <stdio.h>
@@ -10,7 +11,7 @@ enum { WARM_UP = 3, LEAST = 5, MOST = 1000000 };
 
 typedef struct bench_options {
     cli_launch launch;
-    const char *backends, *warm_up, *repeat, *seconds, *seed;
+    const char *backends, *warm_up, *repeat, *seconds, *seed, *suite;
 } bench_options;
 
 typedef struct bench {
@@ -332,9 +333,15 @@ int command_bench(int argc, char **argv) {
         {"--repeat", &o.repeat, NULL},    {"--seconds", &o.seconds, NULL},
         {"--seed", &o.seed, NULL},        {"--weights", &c.weights, NULL},
         {"--passes", &c.passes, NULL},    {"--as-graph", NULL, &c.as_graph},
+        {"--suite", &o.suite, NULL},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (!cli_one_program(&c))
+    if (o.suite) {
+        if (cli_file(&c))
+            cli_usage(&c, "--suite measures programs of its own, got '%s' too", cli_file(&c));
+        else
+            bench_suite(&c, o.suite);
+    } else if (!cli_one_program(&c))
         ;
     else if (cli_memory_begin(&c, o.launch.max_memory) && cli_load_any(&c, cli_file(&c))) {
         if (c.circuit.program)

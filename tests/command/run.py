@@ -744,6 +744,15 @@ def benches():
         expect(run(*bench, names), 2, "--backend expects names with commas between, got '" + names + "'", what=f"bench {names}")
     expect(run("bench", once, "--set", "x=6", "--backend", "cpu"), 1, r"fault\[F02\]", what="a program with a fault")
     expect(run("bench", program("axpy"), "--backend", "cpu", "--repeat", "1"), 0, what="inputs are made up")
+    suite = json.loads(run("bench", "--suite", "specification", "--json").out)["outputs"]
+    here = {r["topic"]: r for r in suite if not re.match("CUDA|Metal|WebGPU|> 9|> 85", r["claim"]) and r["topic"] not in ("CUDA", "Metal", "WebGPU")}
+    check(len(suite) == 28 and all(r["verdict"] in ("met", "not met", "not run") and r["measured"] for r in suite), f"rows of the specification: {suite}")
+    check(sorted(here) == sorted(["CPU (SIMD)", "CPU (interpreted)", "Memory Bandwidth, CPU", "Instruction Throughput", "Pool Load/Store", "Memory Amplification", "Throughput", "Parallel Scaling"]), f"rows of the CPU: {sorted(here)}")
+    check(all(r["value"] > 0 for name, r in here.items() if name != "Parallel Scaling"), f"measured: {here}")
+    check(here["Memory Amplification"]["verdict"] == "met" and here["Memory Amplification"]["value"] == 2844.44, f"the pool's results: {here['Memory Amplification']}")
+    check(all(r["verdict"] == "not run" and "value" not in r for r in suite if "Metal" in r["claim"]), "Metal is not here")
+    expect(run("bench", "--suite", "seeds"), 2, "--suite expects specification, got 'seeds'", what="another suite")
+    expect(run("bench", once, "--suite", "specification"), 2, "--suite measures programs of its own, got", what="a suite and a program")
 
 
 # ---- sizes of tiles: measured, written, read, shown, removed; no figure is asserted
