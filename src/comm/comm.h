@@ -138,8 +138,10 @@ struct hg_comm {
         uint8_t *firsts;          /* first messages, one of each rank */
         uint8_t *window; /* what waits to be combined, of each rank comm_limit.window bytes */
     } memory;
-    hg_status broken; /* what ended it */
-    hg_error error;
+    struct {
+        hg_status status; /* what ended it */
+        hg_error error;
+    } broken;
 };
 
 /* ---- comm.c ---- */

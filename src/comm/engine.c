@@ -162,10 +162,10 @@ static void withdraw_all(comm_op *op) {
 /* ---- the end of calls ---- */
 
 void comm_break(hg_comm *c, hg_status status) {
-    if (c->broken != HG_OK) return;
-    c->broken = status;
-    c->error = *hg_error_record();
-    c->provider->revoke(c->group, c->error.message);
+    if (c->broken.status != HG_OK) return;
+    c->broken.status = status;
+    c->broken.error = *hg_error_record();
+    c->provider->revoke(c->group, c->broken.error.message);
 }
 
 static void finish(comm_op *op, hg_status status) {
@@ -269,10 +269,10 @@ static comm_progress advance(comm_op *op) {
     hg_comm *c = op->comm;
     comm_progress progress = STANDS;
     hg_status status = HG_OK;
-    if (c->broken != HG_OK) {
+    if (c->broken.status != HG_OK) {
         withdraw_all(op);
-        *hg_error_record() = c->error;
-        return end(op, c->broken, true);
+        *hg_error_record() = c->broken.error;
+        return end(op, c->broken.status, true);
     }
     if (op->stage == COMM_NEW) {
         if (is_cancelled(op)) return end(op, cancelled(op), false);
