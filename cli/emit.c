@@ -241,7 +241,7 @@ static hg_status emit_whole(cli *c, const emit_request *o, hg_text *out) {
                                              o->target->name, g->symbols.data[0]);
     uint64_t *extents = cli_extents(g, symbols);
     if (!extents) return hg_error_record()->status;
-    hg_status status = shlo_print_graph(g, extents, &(shlo_form){.words = false}, out);
+    hg_status status = shlo_print_graph(g, extents, &(shlo_form){.driver = false}, out);
     hg_free(extents);
     return status;
 }

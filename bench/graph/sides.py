@@ -40,7 +40,7 @@ def arrays(work):
 
 # ---- ours: the graph's text, constants among the buffers that are bound ----
 
-def ours(work, inputs, weights, _threads):
+def ours(work, inputs, weights, _threads, device=b"cpu"):
     library = ctypes.CDLL(os.path.join(BUILD, "libhologram.so"))
     library.hg_last_error_text.restype = ctypes.c_char_p
     library.hg_params_create.restype = ctypes.c_void_p
@@ -55,7 +55,7 @@ def ours(work, inputs, weights, _threads):
         return result
 
     long = ctypes.c_uint64
-    backend = made("hg_backend_create", b"cpu", 0)
+    backend = made("hg_backend_create", device, 0)
     params = ctypes.c_void_p(library.hg_params_create())
     shape = {"norm": (512, 768), "digits": (*(WORKS[work] or ()), 10)}.get(kind(work)) or (*WORKS[work], D)
     result, handles = np.empty(shape, np.float32), {}
@@ -79,6 +79,23 @@ def ours(work, inputs, weights, _threads):
         call("hg_buffer_read", backend, handles["out"], long(0), ctypes.c_void_p(result.ctypes.data), long(result.nbytes))
         return result
     return run, output, ""
+
+
+# ---- on a PJRT plugin, XLA for the CPU where HOLOGRAM_PJRT names no other: ours, and JAX's own jit ----
+
+PLUGIN = os.environ.get("HOLOGRAM_PJRT") or os.path.join(HERE, "..", "..", "build", "xla", "plugin")
+
+
+def plugin(work, inputs, weights, threads):
+    if not os.path.exists(PLUGIN):
+        raise FileNotFoundError(f"no PJRT plugin {PLUGIN} (tools/setup test)")
+    os.environ["HOLOGRAM_PJRT"] = PLUGIN
+    return ours(work, inputs, weights, threads, b"tpu")
+
+
+def jax_plugin(work, inputs, weights, threads):
+    os.environ.update(PJRT_NAMES_AND_LIBRARY_PATHS=f"plugin:{PLUGIN}", JAX_PLATFORMS="plugin")
+    return jax(work, inputs, weights, threads)
 
 
 # ---- ours: the same as operations on tensors, recorded anew in each launch ----
@@ -243,9 +260,10 @@ def jax(work, inputs, weights, _threads):
     return run, lambda: np.asarray(kept[0]), peer.__version__
 
 
-SIDES = {"ours": ours, "ours again": ours, "tensors": recorded, "deterministic": deterministic, "OpenVINO": openvino, "ONNX Runtime": onnxruntime, "PyTorch": eager, "torch.compile": compiled, "JAX": jax}
+SIDES = {"ours": ours, "ours again": ours, "tensors": recorded, "deterministic": deterministic, "OpenVINO": openvino, "ONNX Runtime": onnxruntime, "PyTorch": eager, "torch.compile": compiled, "JAX": jax,
+         "plugin": plugin, "plugin again": plugin, "JAX on the plugin": jax_plugin}
 
-OURS = [name for name, function in SIDES.items() if function in (ours, recorded, deterministic)]
+OURS = [name for name, function in SIDES.items() if function in (ours, recorded, deterministic, plugin)]
 
 
 def main():

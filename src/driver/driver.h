@@ -207,14 +207,21 @@ typedef struct hg_driver_code {
     uint64_t group_memory;    /* bytes, reserved ones included */
 } hg_driver_code;
 
+/* A tensor. */
+typedef struct hg_driver_shape {
+    uint8_t type, rank; /* hg_type, of at most 64 bits */
+    int64_t extents[PLAN_MAX_RANK];
+} hg_driver_shape;
+
 /* A whole array graph for module_create: StableHLO whose @main takes a tensor<1xui64> that is 0,
- * then an array of unsigned words for each argument, and returns one for each result and a
- * tensor<i1> (stablehlo/graph.h, shlo_form.words). Borrowed for the call. */
+ * then a tensor for each argument, and returns one for each result and,
+ * flagged, a tensor<i1> (stablehlo/graph.h, shlo_form). Borrowed for the call. */
 typedef struct hg_driver_module_text {
     char *text;
     uint64_t length;
     uint32_t argument_count, result_count;
-    const uint8_t *words; /* bytes of an element of each argument, then of each result */
+    bool flagged;
+    const hg_driver_shape *shapes; /* of each argument, then of each result */
 } hg_driver_module_text;
 
 /* One dispatch of code in device form. Pointers are borrowed until submit returns. */

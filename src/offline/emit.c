@@ -372,7 +372,7 @@ static hg_status print_graph(const hg_program *program, const emit_job *o, hg_te
                          o->dashes[0] ? " (--set N=VALUE)" : "");
     if (status == HG_OK) graph_extent_values(g, NULL, extents);
     if (status == HG_OK) status = graph_check(g, extents);
-    if (status == HG_OK) status = shlo_print_graph(g, extents, &(shlo_form){.words = false}, text);
+    if (status == HG_OK) status = shlo_print_graph(g, extents, &(shlo_form){.driver = false}, text);
     hg_free(extents);
     hg_graph_release(g);
     return status;

@@ -23,20 +23,20 @@ void hg_graph_module_destroy(hg_graph_module *m) {
     hg_free(m);
 }
 
-typedef struct part {
-    uint32_t value;
-    hg_buffer buffer;
-} part;
-
-static void add(hg_graph_module *m, const hg_graph *g, uint8_t *words, part p) {
-    words[m->count] = (uint8_t)graph_type_bytes(&g->values.data[p.value]);
-    m->handles[m->count++] = hg_handle_plain(m->backend, p.buffer.handle);
+static void add(hg_graph_module *m, const hg_graph *g, const uint64_t *extents,
+                hg_driver_shape *shapes, uint32_t value, hg_buffer buffer) {
+    const graph_value *v = &g->values.data[value];
+    hg_driver_shape *shape = &shapes[m->count];
+    *shape = (hg_driver_shape){.type = v->type, .rank = v->rank};
+    for (uint8_t d = 0; d < v->rank; d++) shape->extents[d] = (int64_t)extents[v->extents[d]];
+    m->handles[m->count++] = hg_handle_plain(m->backend, buffer.handle);
 }
 
 static hg_status compile(hg_graph_module *m, const hg_graph *g, const uint64_t *extents,
                          hg_driver_module_text *text) {
     hg_text out = {0};
-    hg_status status = shlo_print_graph(g, extents, &(shlo_form){.words = true}, &out);
+    const shlo_form form = {.driver = true, .flagged = &text->flagged};
+    hg_status status = shlo_print_graph(g, extents, &form, &out);
     text->text = out.data;
     text->length = out.length;
     if (status == HG_OK)
@@ -48,19 +48,20 @@ static hg_status compile(hg_graph_module *m, const hg_graph *g, const uint64_t *
 static hg_status make(hg_graph_module *m, const hg_graph *g, const uint64_t *extents,
                       const hg_buffer *buffers, const hg_buffer *outputs) {
     const size_t most = (size_t)(g->values.count + g->outputs.count) + 1;
-    uint8_t *words = hg_alloc(most);
+    hg_driver_shape *shapes = hg_calloc(most, sizeof *shapes);
     m->handles = hg_alloc(most * sizeof *m->handles);
     m->ranges = hg_alloc(most * sizeof *m->ranges);
-    hg_status status = words && m->handles && m->ranges ? HG_OK : hg_fail_memory();
-    hg_driver_module_text text = {.words = words};
+    hg_status status = shapes && m->handles && m->ranges ? HG_OK : hg_fail_memory();
+    hg_driver_module_text text = {.shapes = shapes};
     for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++)
-        if (shlo_takes(g, &(shlo_form){.words = true}, i)) add(m, g, words, (part){i, buffers[i]});
+        if (shlo_takes(g, &(shlo_form){.driver = true}, i))
+            add(m, g, extents, shapes, i, buffers[i]);
     text.argument_count = m->count;
     for (uint32_t i = 0; i < g->outputs.count && status == HG_OK; i++)
-        add(m, g, words, (part){g->outputs.data[i].value, outputs[i]});
+        add(m, g, extents, shapes, g->outputs.data[i].value, outputs[i]);
     text.result_count = m->count - text.argument_count;
     if (status == HG_OK) status = compile(m, g, extents, &text);
-    hg_free(words);
+    hg_free(shapes);
     return status;
 }
 

@@ -15,7 +15,7 @@ typedef struct graph_printer {
 bool shlo_takes(const hg_graph *g, const shlo_form *form, uint32_t value) {
     const graph_value *v = &g->values.data[value];
     return v->source == GRAPH_INPUT ||
-           (v->source == GRAPH_CONSTANT && (form->words || (!v->bytes && !v->once)));
+           (v->source == GRAPH_CONSTANT && (form->driver || (!v->bytes && !v->once)));
 }
 
 static ten shape_of(const graph_printer *p, uint32_t number) {
@@ -26,20 +26,6 @@ static ten shape_of(const graph_printer *p, uint32_t number) {
 }
 
 /* ---- what is taken and given ---- */
-
-static ten words_of(const graph_printer *p, uint32_t number) {
-    ten t = shape_of(p, number);
-    uint64_t bytes = hg_type_size_bytes((hg_type)t.type), count = ten_count(t);
-    return ten_shape(bytes == 1   ? HG_TYPE_U8
-                     : bytes == 2 ? HG_TYPE_U16
-                     : bytes == 4 ? HG_TYPE_U32
-                                  : HG_TYPE_U64,
-                     1, &count);
-}
-
-static ten outside(const graph_printer *p, uint32_t number) {
-    return p->form->words ? words_of(p, number) : shape_of(p, number);
-}
 
 /* Types that StableHLO has. */
 static void check_value(graph_printer *p, uint32_t number) {
@@ -55,26 +41,18 @@ static void check_value(graph_printer *p, uint32_t number) {
 static void take(graph_printer *p) {
     const char *comma = "";
     ten none = ten_shape(HG_TYPE_U64, 1, (uint64_t[]){1});
-    if (p->form->words) {
+    if (p->form->driver) {
         none = p->m.zero = ten_new(&p->m, none);
         hg_text_addf(p->m.out, "%%%u: tensor<1xui64>", (unsigned)none.name);
         comma = ", ";
     }
     for (uint32_t i = 0; i < p->g->values.count; i++) {
         if (!shlo_takes(p->g, p->form, i)) continue;
-        ten t = ten_new(&p->m, outside(p, i));
+        ten t = ten_new(&p->m, shape_of(p, i));
         hg_text_addf(p->m.out, "%s%%%u: ", comma, (unsigned)t.name);
         ten_print_type(p->m.out, t);
         p->values[i] = t;
         comma = ", ";
-    }
-}
-
-static void from_words(graph_printer *p) {
-    for (uint32_t i = 0; i < p->g->values.count && p->form->words; i++) {
-        ten *t = &p->values[i], shape = shape_of(p, i);
-        if (!t->name) continue;
-        *t = ten_reshape(&p->m, ten_bits(&p->m, *t, shape.type), shape.rank, shape.extents);
     }
 }
 
@@ -154,6 +132,8 @@ static hg_status print_calls(graph_printer *p) {
         const graph_call *call = &p->g->calls.data[i];
         if (call->program)
             ten_refuse(&p->m, "lanes of a program");
+        else if (graph_is_collective(call))
+            ten_refuse(&p->m, "it is between ranks");
         else
             print_call(p, call);
         if (p->m.unsupported[0])
@@ -175,12 +155,9 @@ static void add_result(graph_printer *p, ten t, hg_text *names, hg_text *types) 
 static void give(graph_printer *p) {
     hg_text names = {0}, types = {0};
     ten bad = p->m.bad;
-    if (!bad.name && p->form->words) bad = ten_integer(&p->m, ten_shape(TEN_BOOL, 0, NULL), 0);
     for (uint64_t i = 0; i < p->g->outputs.count; i++) {
         uint32_t number = p->g->outputs.data[i].value;
-        ten t = value_of(p, number), words = words_of(p, number);
-        if (p->form->words)
-            t = ten_bits(&p->m, ten_reshape(&p->m, t, 1, words.extents), words.type);
+        ten t = value_of(p, number);
         add_result(p, ten_made(&p->m, t), &names, &types);
     }
     if (bad.name) add_result(p, bad, &names, &types);
@@ -196,7 +173,7 @@ static void print_results(const graph_printer *p, bool flag, hg_text *out) {
     hg_text_addf(out, ") -> (");
     for (uint64_t i = 0; i < p->g->outputs.count; i++) {
         hg_text_addf(out, "%s", comma);
-        ten_print_type(out, outside(p, p->g->outputs.data[i].value));
+        ten_print_type(out, shape_of(p, p->g->outputs.data[i].value));
         comma = ", ";
     }
     if (flag) hg_text_addf(out, "%stensor<i1>", comma);
@@ -208,14 +185,14 @@ static hg_status print_module(graph_printer *p, hg_text *out) {
     p->m.out = &head;
     take(p);
     p->m.out = &body;
-    from_words(p);
     hg_status status = print_calls(p);
     if (status == HG_OK) give(p);
     if (status == HG_OK && p->m.unsupported[0])
         status = hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s", p->g->name, p->m.unsupported);
     hg_text_addf(out, "module @%s {\n  func.func public @main(%s", p->g->name,
                  head.data ? head.data : "");
-    print_results(p, p->form->words || p->m.bad.name, out);
+    print_results(p, p->m.bad.name, out);
+    if (p->form->flagged) *p->form->flagged = p->m.bad.name != 0;
     hg_text_add(out, body.data ? body.data : "", body.length);
     hg_text_addf(out, "  }\n}\n");
     if (status == HG_OK && (head.failed || body.failed || out->failed)) status = hg_fail_memory();

@@ -7,13 +7,13 @@
 
 /* What the module takes and gives. */
 typedef struct shlo_form {
-    /* For a driver, whose arrays are memory: @main takes a tensor<1xui64> that is 0 first, which
-     * keeps the compiler from joining products of maps with sums, then each value as an array of
-     * unsigned words as wide as its elements; all constants are arguments; it returns the outputs
-     * in the same way, then whether an index was outside or a divisor 0, when no result counts.
-     * False: values are tensors of their shapes, constants whose elements are known stand in the
-     * text, and that flag is only returned where it can be set. */
-    bool words;
+    /* For a driver: @main takes a tensor<1xui64> that is 0 first, which keeps the compiler from
+     * joining products of maps with sums, and all constants are arguments. False: constants whose
+     * elements are known stand in the text. */
+    bool driver;
+    /* Set, where it is not NULL: behind the outputs stands a tensor<i1>, whether an index was
+     * outside or a divisor 0, when no result counts. It stands there where that can be. */
+    bool *flagged;
 } shlo_form;
 
 /* The values that a module takes, in order: inputs, and constants that are arguments. Whether value

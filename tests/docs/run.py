@@ -7,6 +7,7 @@ those of docs/howto and examples in one that looks like the root of the reposito
                           streams together; a line `...` stands for any lines, `N passed` for any number. `hologram` and `cc`, `pkg-config` for an
                           installed copy are on the PATH. A command may end in a status other than 0 only if the next
                           command is `echo $?`.
+    <!-- needs: PJRT plugin --> before a console block: it is run with HOLOGRAM_PJRT, where tools/setup has installed a plugin; else counted as skipped.
     <!-- not run: REASON --> before a block: counted as skipped. Blocks of another language (sh, text, no name) are not run.
 
 Last line: N passed, N failed, N skipped; each command and each compiled block is one check.
@@ -19,6 +20,7 @@ import sys
 
 SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
 WORK = os.path.join(BUILD, "documents")
+PLUGIN = os.path.join(SOURCE, "build", "xla", "plugin")
 # Pictures, and the options of the command that draws them.
 PICTURES = {
     "docs/guide/atlas-table.svg": ["atlas", "table"],
@@ -105,11 +107,14 @@ def run_document(path, environment):
         if note.startswith("not run:"):
             skipped += 1
             print(f"skipped: {where}: {note}")
+        elif note.startswith("needs:") and not os.path.exists(PLUGIN):
+            skipped += 1
+            print(f"skipped: {where}: there is no PJRT plugin in build/xla (tools/setup test)")
         elif note.startswith("file:"):
             with open(os.path.join(folder, note[5:].strip()), "w", encoding="utf-8") as file:
                 file.write(body)
         elif language == "console":
-            run_console(where, body, folder, environment)
+            run_console(where, body, folder, dict(environment, HOLOGRAM_PJRT=PLUGIN) if note.startswith("needs:") else environment)
         elif language in ("c", "cpp", "atlas", "python", "json") and not note and not howto:  # a page of howto shows pieces of sources
             failed += 1
             print(f"{where}: a {language} block that nothing runs: give it `<!-- file: NAME -->` and a console block")

@@ -265,7 +265,7 @@ static void check_one(tester *t) {
     if (!extents) exit(1);
     graph_extent_values(t->graph, t->generated.symbols, extents);
     uint32_t before = t->modules;
-    if (shlo_print_graph(t->graph, extents, &(shlo_form){.words = true}, &text) != HG_OK) {
+    if (shlo_print_graph(t->graph, extents, &(shlo_form){.driver = true}, &text) != HG_OK) {
         t->refused++;
         if (t->show) printf("%llu: %s\n", (unsigned long long)t->seed, hg_last_error_text());
     } else {

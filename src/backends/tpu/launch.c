@@ -322,7 +322,8 @@ static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
         numbers[at++] = l->slots[i].size;
         numbers[at++] = l->slots[i].offset;
     }
-    hg_status status = tpu_upload(l->kernel->device, numbers, count, 8, record);
+    const hg_driver_shape shape = tpu_numbers(count, 8);
+    hg_status status = tpu_upload(l->kernel->device, numbers, &shape, record);
     hg_free(numbers);
     return status;
 }
@@ -357,8 +358,10 @@ static hg_status run(hg_device *device, const hg_driver_launch *l, const executa
     pjrt_buffer *record = NULL;
     pjrt_buffer **results = hg_calloc((size_t)b->count + 1, sizeof *results);
     hg_status status = results ? make_record(l, &record) : hg_fail_memory();
-    for (uint32_t i = 0; i < b->count && status == HG_OK; i++)
-        status = tpu_to_device(b->arenas[i], e->arrays[i].word_bytes);
+    for (uint32_t i = 0; i < b->count && status == HG_OK; i++) {
+        const hg_driver_shape shape = tpu_numbers(e->arrays[i].words, e->arrays[i].word_bytes);
+        status = tpu_to_device(b->arenas[i], &shape);
+    }
     if (status == HG_OK) status = execute(device, e, b, record, results);
     if (status == HG_OK) status = tpu_download(results[0], found, sizeof found);
     if (status == HG_OK) take_results(e, b, results);

@@ -5,8 +5,21 @@
 #include "backends/tpu/tpu_internal.h"
 #include <string.h>
 
-static int element_of(uint8_t word) {
-    return word == 1 ? PJRT_U8 : word == 2 ? PJRT_U16 : word == 4 ? PJRT_U32 : PJRT_U64;
+static int element_of(hg_type type) {
+    static const uint8_t ELEMENTS[] = {
+        [HG_TYPE_I8] = PJRT_S8,   [HG_TYPE_I16] = PJRT_S16,   [HG_TYPE_I32] = PJRT_S32,
+        [HG_TYPE_I64] = PJRT_S64, [HG_TYPE_U8] = PJRT_U8,     [HG_TYPE_U16] = PJRT_U16,
+        [HG_TYPE_U32] = PJRT_U32, [HG_TYPE_U64] = PJRT_U64,   [HG_TYPE_F16] = PJRT_F16,
+        [HG_TYPE_F32] = PJRT_F32, [HG_TYPE_BF16] = PJRT_BF16, [HG_TYPE_F64] = PJRT_F64};
+    return ELEMENTS[type];
+}
+
+hg_driver_shape tpu_numbers(uint64_t count, uint8_t word) {
+    hg_type type = word == 1   ? HG_TYPE_U8
+                   : word == 2 ? HG_TYPE_U16
+                   : word == 4 ? HG_TYPE_U32
+                               : HG_TYPE_U64;
+    return (hg_driver_shape){(uint8_t)type, 1, {(int64_t)count}};
 }
 
 uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word) {
@@ -14,15 +27,14 @@ uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word) {
     return words ? words : 1;
 }
 
-hg_status tpu_upload(hg_device *device, const void *data, uint64_t count, uint8_t word,
+hg_status tpu_upload(hg_device *device, const void *data, const hg_driver_shape *shape,
                      pjrt_buffer **buffer) {
-    int64_t extent = (int64_t)count;
     pjrt_from_host a = {.head = {sizeof a, NULL},
                         .client = tpu->client,
                         .data = data,
-                        .type = element_of(word),
-                        .extents = &extent,
-                        .rank = 1,
+                        .type = element_of((hg_type)shape->type),
+                        .extents = shape->extents,
+                        .rank = shape->rank,
                         .semantics = PJRT_COPIES_DURING_CALL,
                         .device = device->device};
     HG_TRY(tpu_check("copy to the device", tpu->from_host(&a)));
@@ -41,18 +53,30 @@ hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) {
     return tpu_await("copy to the host", a.event);
 }
 
+static uint64_t bytes_of(const hg_driver_shape *shape) {
+    uint64_t bytes = hg_type_size_bytes((hg_type)shape->type);
+    for (uint8_t i = 0; i < shape->rank; i++) bytes *= (uint64_t)shape->extents[i];
+    return bytes;
+}
+
 hg_status tpu_to_host(hg_driver_arena *arena) {
     if (arena->on_host) return HG_OK;
-    HG_TRY(tpu_download(arena->buffer, arena->bytes, tpu_words(arena, arena->word) * arena->word));
+    HG_TRY(tpu_download(arena->buffer, arena->bytes, bytes_of(&arena->shape)));
     arena->on_host = true;
     return HG_OK;
 }
 
-hg_status tpu_to_device(hg_driver_arena *arena, uint8_t word) {
-    if (arena->buffer && arena->word == word) return HG_OK;
+static bool same_shape(const hg_driver_shape *a, const hg_driver_shape *b) {
+    bool same = a->type == b->type && a->rank == b->rank;
+    for (uint8_t i = 0; i < a->rank && same; i++) same = a->extents[i] == b->extents[i];
+    return same;
+}
+
+hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) {
+    if (arena->buffer && same_shape(&arena->shape, shape)) return HG_OK;
     HG_TRY(tpu_to_host(arena));
     tpu_free_buffer(arena->buffer);
     arena->buffer = NULL;
-    arena->word = word;
-    return tpu_upload(arena->device, arena->bytes, tpu_words(arena, word), word, &arena->buffer);
+    arena->shape = *shape;
+    return tpu_upload(arena->device, arena->bytes, shape, &arena->buffer);
 }

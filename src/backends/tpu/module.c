@@ -1,13 +1,13 @@
 /* Whole array graphs of the TPU backend: one executable, whose arguments and results are arenas.
  * Must not know: graphs, StableHLO. */
 #include "backends/tpu/tpu_internal.h"
-#include <string.h>
 
 struct hg_driver_module {
     hg_device *device;
     pjrt_executable *code;
-    uint32_t argument_count, result_count; /* results without the flag behind them */
-    uint8_t *words;                        /* of an element of each, arguments first */
+    uint32_t argument_count, result_count; /* results without the flag behind them, */
+    bool flagged;                          /* which it has */
+    hg_driver_shape *shapes;               /* of each, arguments first */
     pjrt_buffer *zero;                     /* the number that the compiler does not know */
     pjrt_buffer **arguments, **results;    /* of a run */
 };
@@ -15,7 +15,7 @@ struct hg_driver_module {
 void tpu_module_destroy(hg_driver_module *m) {
     tpu_free_executable(m->code);
     tpu_free_buffer(m->zero);
-    hg_free(m->words);
+    hg_free(m->shapes);
     hg_free(m->arguments);
     hg_free(m->results);
     hg_free(m);
@@ -24,12 +24,13 @@ void tpu_module_destroy(hg_driver_module *m) {
 static hg_status prepare(hg_driver_module *m, const hg_driver_module_text *text) {
     static const uint64_t zero = 0;
     uint32_t count = text->argument_count + text->result_count;
-    m->words = hg_alloc((size_t)count + 1);
+    m->shapes = hg_calloc((size_t)count + 1, sizeof *m->shapes);
     m->arguments = hg_calloc((size_t)m->argument_count + 1, sizeof *m->arguments);
     m->results = hg_calloc((size_t)m->result_count + 1, sizeof *m->results);
-    if (!m->words || !m->arguments || !m->results) return hg_fail_memory();
-    memcpy(m->words, text->words, count);
-    HG_TRY(tpu_upload(m->device, &zero, 1, 8, &m->zero));
+    if (!m->shapes || !m->arguments || !m->results) return hg_fail_memory();
+    for (uint32_t i = 0; i < count; i++) m->shapes[i] = text->shapes[i];
+    const hg_driver_shape one = tpu_numbers(1, 8);
+    HG_TRY(tpu_upload(m->device, &zero, &one, &m->zero));
     return tpu_compile(m->device, text->text, text->length, &m->code);
 }
 
@@ -40,6 +41,7 @@ hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text
     m->device = device;
     m->argument_count = text->argument_count;
     m->result_count = text->result_count;
+    m->flagged = text->flagged;
     hg_mutex_lock(&device->lock);
     hg_status status = prepare(m, text);
     hg_mutex_unlock(&device->lock);
@@ -53,13 +55,13 @@ hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text
 /* The flag is looked at before anything is changed. */
 static hg_status take(hg_driver_module *m, const hg_range *results, bool *bad) {
     uint8_t flag = 0;
-    HG_TRY(tpu_download(m->results[m->result_count], &flag, sizeof flag));
+    if (m->flagged) HG_TRY(tpu_download(m->results[m->result_count], &flag, sizeof flag));
     *bad = flag != 0;
     for (uint32_t i = 0; i < m->result_count && !flag; i++) {
         hg_driver_arena *a = results[i].arena;
         tpu_free_buffer(a->buffer);
         a->buffer = m->results[i];
-        a->word = m->words[m->argument_count + i];
+        a->shape = m->shapes[m->argument_count + i];
         a->on_host = false;
         m->results[i] = NULL;
     }
@@ -75,7 +77,7 @@ hg_status tpu_module_run(hg_driver_module *m, const hg_range *ranges, bool *bad)
     hg_mutex_lock(&m->device->lock);
     m->arguments[0] = m->zero;
     for (uint32_t i = 0; i < m->argument_count && status == HG_OK; i++) {
-        status = tpu_to_device(ranges[i].arena, m->words[i]);
+        status = tpu_to_device(ranges[i].arena, &m->shapes[i]);
         m->arguments[i + 1] = ranges[i].arena->buffer;
     }
     if (status == HG_OK)

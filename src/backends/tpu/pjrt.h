@@ -32,7 +32,20 @@ typedef struct pjrt_table {
 } pjrt_table;
 
 /* Numbers of element types. */
-enum { PJRT_U8 = 6, PJRT_U16 = 7, PJRT_U32 = 8, PJRT_U64 = 9 };
+enum {
+    PJRT_S8 = 2,
+    PJRT_S16,
+    PJRT_S32,
+    PJRT_S64,
+    PJRT_U8,
+    PJRT_U16,
+    PJRT_U32,
+    PJRT_U64,
+    PJRT_F16,
+    PJRT_F32,
+    PJRT_F64,
+    PJRT_BF16
+};
 enum { PJRT_COPIES_DURING_CALL = 0 };
 
 /* One structure of arguments for each function: its fields behind the head. */

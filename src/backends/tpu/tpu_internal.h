@@ -39,15 +39,16 @@ struct hg_driver_arena {
     hg_device *device;
     uint8_t *bytes;
     uint64_t size;
-    bool on_host;        /* bytes are what the arena holds */
-    pjrt_buffer *buffer; /* the same on the device; NULL: it is not there */
-    uint8_t word;        /* of buffer: bytes of an element */
+    bool on_host;          /* bytes are what the arena holds */
+    pjrt_buffer *buffer;   /* the same on the device; NULL: it is not there */
+    hg_driver_shape shape; /* of buffer */
 };
 hg_status tpu_to_host(hg_driver_arena *arena) HG_NODISCARD;
-/* The arena as elements of `word` bytes: on the device. */
-hg_status tpu_to_device(hg_driver_arena *arena, uint8_t word) HG_NODISCARD;
+/* The arena as a tensor of that shape, which has all its bytes: on the device. */
+hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) HG_NODISCARD;
+hg_driver_shape tpu_numbers(uint64_t count, uint8_t word); /* unsigned, of so many bytes */
 uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word);
-hg_status tpu_upload(hg_device *device, const void *data, uint64_t count, uint8_t word,
+hg_status tpu_upload(hg_device *device, const void *data, const hg_driver_shape *shape,
                      pjrt_buffer **buffer) HG_NODISCARD;
 hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISCARD;
 
