@@ -70,7 +70,7 @@ static bool add_number(sampler *w, uint64_t number) {
 /* Sizes that the program says are tried for the others too: channels have to be a multiple of
  * groups. */
 static hg_status find_open(sampler *w) {
-    static const uint64_t NUMBERS[] = {1, 2, 3, 16, 97, 4097};
+    static const uint64_t NUMBERS[] = {1, 2, 3, 16, 64, 97, 4097};
     uint64_t *word = w->s->words;
     for (size_t i = 0; i < HG_COUNT_OF(NUMBERS); i++)
         if (!add_number(w, NUMBERS[i])) return hg_fail_memory();
@@ -143,12 +143,13 @@ static hg_status look_at_pair(const sampler *w, uint64_t *x, uint64_t *y, uint64
     return HG_OK;
 }
 
+/* The others are all the same number: with windows of one place where that is 1, and where the
+ * program says that groups are 2, channels can be 2. */
 static hg_status look_at_all(const sampler *w) {
-    static const uint64_t RESTS[] = {1, 64, 4097};
-    for (size_t r = 0; r < HG_COUNT_OF(RESTS); r++)
+    for (uint64_t r = 0; r < w->numbers.count; r++)
         for (uint64_t i = 0; i < w->open.count; i++)
             for (uint64_t k = i; k < w->open.count; k++)
-                HG_TRY(look_at_pair(w, w->open.data[i], w->open.data[k], RESTS[r]));
+                HG_TRY(look_at_pair(w, w->open.data[i], w->open.data[k], w->numbers.data[r]));
     return HG_OK;
 }
 
