@@ -198,19 +198,30 @@ static void read_sizes(const ops_call *c, const windows *w, uint32_t *at, const 
 static const uint64_t ONES[MOST_AXES] = {1, 1, 1}, ZEROS[MOST_AXES] = {0, 0, 0};
 
 /* Numbers that calculations of extents take. */
-static bool are_usable(const windows *w) {
+static hg_status check_windows(const ops_call *c, const windows *w) {
     const uint64_t most = UINT64_C(1) << 31;
+    const struct {
+        const char *name;
+        const uint64_t *numbers;
+        uint64_t least;
+    } all[] = {{"window", w->window, 1},  {"stride", w->stride, 1}, {"dilation", w->dilation, 1},
+               {"padding", w->before, 0}, {"padding", w->after, 0}, {"result", w->out, 0},
+               {"input", w->size, 0}};
     for (uint32_t i = 0; i < w->axes; i++)
-        if (!w->window[i] || !w->stride[i] || !w->dilation[i] || w->window[i] > most ||
-            w->dilation[i] > most || w->size[i] > most || w->before[i] > most ||
-            w->after[i] > most || w->stride[i] > most || w->out[i] > most)
-            return false;
-    return true;
+        for (size_t k = 0; k < HG_COUNT_OF(all); k++) {
+            uint64_t number = all[k].numbers[i];
+            if (number >= all[k].least && number <= most) continue;
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "%s: %s of %llu along axis %u of the window, where the input has %llu: "
+                           "%llu to 2^31 expected",
+                           c->name, all[k].name, (unsigned long long)number, (unsigned)i,
+                           (unsigned long long)w->size[i], (unsigned long long)all[k].least);
+        }
+    return HG_OK;
 }
 
 /* Extents of the result; false: a window does not fit. */
 static bool find_outs(windows *w) {
-    if (!are_usable(w)) return false;
     for (uint32_t i = 0; i < w->axes; i++) {
         uint64_t reach = (w->window[i] - 1) * w->dilation[i] + 1,
                  all = w->size[i] + w->before[i] + w->after[i];
@@ -273,9 +284,8 @@ static hg_status convolve(ops_call *c, ops_kept *k, uint32_t axes) {
         return ops_mismatch(c, "channels of the kernel are in_channels / groups, and groups divide "
                                "both numbers of channels");
     HG_TRY(give_bias(c, k, &args, x[2], kernel[0]));
-    if (!find_outs(&w))
-        return ops_mismatch(c, "the kernel is larger than the padded input, or a stride or "
-                               "dilation is 0");
+    HG_TRY(check_windows(c, &w));
+    if (!find_outs(&w)) return ops_mismatch(c, "the kernel is larger than the padded input");
     shape[0] = own[0];
     shape[1] = kernel[0];
     memcpy(shape + 2, w.out, axes * sizeof *own);
@@ -306,7 +316,6 @@ hg_status ops_conv3d(ops_call *c) { return ops_with_kept(c, conv3d); }
 /* Extents of what a transposed convolution makes where the call does not tell them; false: none is
  * left. */
 static bool find_reached(windows *w) {
-    if (!are_usable(w)) return false;
     for (uint32_t i = 0; i < w->axes; i++) {
         if (!w->size[i]) return false;
         uint64_t all = (w->size[i] - 1) * w->stride[i] + (w->window[i] - 1) * w->dilation[i] + 1;
@@ -335,9 +344,10 @@ static hg_status conv_transpose(ops_call *c, ops_kept *k) {
         return ops_mismatch(c, "the kernel has as many channels first, and groups divide them");
     if (kernel[1] > UINT64_MAX / groups) return ops_mismatch(c, "too many channels");
     HG_TRY(give_bias(c, k, &args, x[2], kernel[1] * groups));
+    HG_TRY(check_windows(c, &w));
     if (!find_reached(&w))
         return ops_mismatch(c, "the padding leaves no element of the result, or the input has "
-                               "none, or a stride or dilation is 0");
+                               "none");
     shape[0] = own[0];
     shape[1] = kernel[1] * groups;
     memcpy(shape + 2, w.out, axes * sizeof *own);
@@ -361,7 +371,6 @@ hg_status ops_conv_transpose(ops_call *c) { return ops_with_kept(c, conv_transpo
 /* Where windows may begin. */
 static bool find_pools(windows *w, bool told) {
     if (!told) return find_outs(w);
-    if (!are_usable(w)) return false;
     windows fit = *w;
     const bool fits = find_outs(&fit);
     for (uint32_t i = 0; i < w->axes; i++) {
@@ -384,9 +393,10 @@ static hg_status pool(ops_call *c, ops_kept *k, windows *w, bool told, bool larg
         HG_TRY(floats(c, k, &x));
     memcpy(shape, x->shape, sizeof shape);
     memcpy(w->size, x->shape + first, w->axes * sizeof *shape);
+    HG_TRY(check_windows(c, w));
     if (!find_pools(w, told))
         return ops_mismatch(c, "the window is larger than the padded input, or begins behind it, "
-                               "or a size, stride or dilation is 0");
+                               "or the input has no element");
     for (uint32_t i = 0; i < w->axes; i++) shape[first + i] = made[1 + i] = w->out[i];
     if (!tensor_numel(shape, x->rank)) {
         if (places) HG_TRY(ops_filled(c, (hg_element)HG_TYPE_I64, "0", shape, x->rank, &c->out[1]));

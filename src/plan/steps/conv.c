@@ -36,10 +36,26 @@ static convolution read_call(const plan_call *call) {
     return c;
 }
 
+/* The images that they are (plan_convolution), without parts. */
+static plan_convolution images_of(const plan_call *call, const convolution *c) {
+    plan_convolution images = {.batch = plan_times(c->batch, c->axis[DEPTH].out),
+                               .in_channels = plan_times(c->in_channels, c->axis[DEPTH].window),
+                               .out_channels = c->out_channels,
+                               .groups = c->groups,
+                               .rows = c->axis[ROWS],
+                               .columns = c->axis[COLUMNS],
+                               .has_bias = plan_array_of(call, plan_operand_named(call, "bias")),
+                               .type = call->type,
+                               .fn = call->fn};
+    if (images.rows.out == 1) images.rows.stride = 1;
+    if (images.columns.out == 1) images.columns.stride = 1;
+    return images;
+}
+
 /* ---- shapes ---- */
 
 static void check_outputs(const plan_call *call, plan_problem *problem) {
-    enum { MOST = UINT32_MAX >> 1, MOST_PHASES = 1024 };
+    enum { MOST = 1 << 28, MOST_PHASES = 1024 }; /* with what is around it below 2^30 */
     plan_window windows[PLAN_AXES];
     uint64_t phases = 1;
     if (!plan_check_axes(call, problem) || !plan_check_axis_numbers(call, problem, "out", 1))
@@ -55,7 +71,7 @@ static void check_outputs(const plan_call *call, plan_problem *problem) {
                         "0, at least 1 expected");
         else if (all > MOST || plan_reach(w) > MOST || cut > MOST || out > MOST)
             plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "size"),
-                        "an axis of more than 2^31 - 1 places");
+                        "an axis of more than 2^28 places");
         else if (!out && spread(w) <= cut)
             plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "padding"),
                         "takes %llu of the %llu places of an axis", (unsigned long long)cut,
@@ -83,6 +99,11 @@ static void check(const plan_call *call, plan_problem *problem) {
                         "(%llu) must be divisible by groups (%llu)",
                         (unsigned long long)plan_named(call, CHANNELS[i]),
                         (unsigned long long)groups);
+    if (!problem->found && !is_transposed(call)) {
+        convolution c = read_call(call);
+        plan_check_conv2d(call, problem, images_of(call, &c), plan_operand_named(call, "padding"),
+                          plan_operand_named(call, "batch"));
+    }
 }
 
 static void ranges(plan_call *call) {
@@ -156,20 +177,9 @@ static void join(const plan_call *call, plan_expansion *x, const convolution *wh
 static void convolve(const plan_call *call, plan_expansion *x, const convolution *whole,
                      const convolution *c, const phase *p, plan_part kernel) {
     bool direct = is_whole(whole, p);
-    uint64_t depth = c->axis[DEPTH].out, size = hg_type_size_bytes((hg_type)call->type);
-    plan_convolution images = {.batch = plan_times(c->batch, depth),
-                               .in_channels = plan_times(c->in_channels, c->axis[DEPTH].window),
-                               .out_channels = c->out_channels,
-                               .groups = c->groups,
-                               .rows = c->axis[ROWS],
-                               .columns = c->axis[COLUMNS],
-                               .kernel = kernel,
-                               .has_bias = plan_array_of(call, plan_operand_named(call, "bias")),
-                               .fuses = direct,
-                               .type = call->type,
-                               .fn = call->fn};
-    if (images.rows.out == 1) images.rows.stride = 1;
-    if (images.columns.out == 1) images.columns.stride = 1;
+    plan_convolution images = images_of(call, c);
+    images.kernel = kernel;
+    images.fuses = direct;
     images.input = unfold_depth(call, x, c, plan_part_named(call, "input"));
     if (images.has_bias) images.bias = plan_part_named(call, "bias");
     images.output = direct
@@ -177,7 +187,7 @@ static void convolve(const plan_call *call, plan_expansion *x, const convolution
                         : plan_scratch(x,
                                        plan_times(plan_times(images.batch, images.out_channels),
                                                   plan_times(images.rows.out, images.columns.out)),
-                                       size);
+                                       hg_type_size_bytes((hg_type)call->type));
     plan_expand_conv2d(x, images);
     if (!direct) join(call, x, whole, c, p, images.output);
 }

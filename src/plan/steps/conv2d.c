@@ -105,6 +105,7 @@ static void check(const plan_call *call, plan_problem *problem) {
                         (unsigned long long)size_of(call, i), (unsigned long long)groups);
     check_axis(call, problem, 0);
     if (!problem->found) check_axis(call, problem, 1);
+    if (!problem->found) plan_check_conv2d(call, problem, read_call(call), PADDING, BATCH);
 }
 
 static void shape_of(const plan_call *call, uint32_t operand, uint64_t first, uint64_t second,
@@ -281,13 +282,43 @@ static uint64_t part_of_one(uint64_t number) {
     return ((UINT64_C(1) << 63) - 1) / most_of(number, 1) + 1;
 }
 
-/* Sizes of elements, as constants of the texts. */
-static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type); }
-
 /* Places of an axis with its padding, where that is not negative. */
 static uint64_t most_places(const plan_window *a) {
     return (int64_t)a->before < 0 ? plan_plus(a->size, a->after) : plan_padded(a);
 }
+
+/* Images whose places are those of the output are not copied, and may have any number. */
+void plan_check_conv2d(const plan_call *call, plan_problem *problem, plan_convolution c,
+                       uint32_t padding, uint32_t batch) {
+    uint64_t all = plan_times(c.groups, c.batch), columns, rows;
+    bool one_place = c.rows.window == 1 && c.columns.window == 1;
+    if (c.batch == 0 || c.out_channels == 0) return;
+    merge_rows(&c);
+    columns = most_places(&c.columns);
+    rows = plan_times(apart(&c.rows), c.in_channels);
+    if (all >= MOST_DIVIDED)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, batch,
+                    "%llu groups of all images, at most 2^30 - 1 expected",
+                    (unsigned long long)all);
+    else if (one_place && c.rows.size == 1 && columns == c.columns.size && c.columns.stride == 1 &&
+             library_sum_type((hg_type)c.type) == (hg_type)c.type)
+        return;
+    else if (columns >= MOST_DIVIDED)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, padding,
+                    "%llu and %llu around %llu columns, at most 2^30 - 1 together expected",
+                    (unsigned long long)c.columns.before, (unsigned long long)c.columns.after,
+                    (unsigned long long)c.columns.size);
+    else if (rows >= MOST_DIVIDED)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, padding,
+                    "%llu and %llu around %llu rows: %llu of all %llu channels, at most 2^30 - 1 "
+                    "expected",
+                    (unsigned long long)c.rows.before, (unsigned long long)c.rows.after,
+                    (unsigned long long)c.rows.size, (unsigned long long)rows,
+                    (unsigned long long)c.in_channels);
+}
+
+/* Sizes of elements, as constants of the texts. */
+static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type); }
 
 static plan_part copy_planes(plan_expansion *x, const plan_convolution *c, const layout *l,
                              uint64_t lanes) {

@@ -17,6 +17,9 @@ typedef struct plan_convolution {
     uint8_t type; /* hg_type of the elements */
     uint16_t fn;  /* a map of one argument; HG_OP_MOV: none */
 } plan_convolution;
+/* Refuses what the texts cannot count: operands `padding` and `batch` are named. */
+void plan_check_conv2d(const plan_call *call, plan_problem *problem, plan_convolution c,
+                       uint32_t padding, uint32_t batch);
 /* Each element is one chain of fma from 0 over input channels, in each over rows and columns of the
  * kernel; batch and out_channels may be 0. */
 void plan_expand_conv2d(plan_expansion *x, plan_convolution c);
