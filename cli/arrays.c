@@ -1,5 +1,6 @@
 /* Arrays and scalars of a run. Must not know: launches. */
 #include "arrays.h"
+#include "ranks.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,12 @@ static bool literal(cli *c, const cli_value *v, const char *text, size_t length,
 }
 
 bool cli_set_scalar(cli *c, cli_value *value, const char *text) {
+    char number[16];
+    if (strcmp(text, "@rank") == 0 || strcmp(text, "@ranks") == 0) {
+        uint32_t ranks = c->rank ? c->rank->count : 1, rank = c->rank ? c->rank->number : 0;
+        snprintf(number, sizeof number, "%u", (unsigned)(text[5] ? ranks : rank));
+        text = number;
+    }
     if (!literal(c, value, text, strlen(text), value->scalar)) return false;
     return value->bound = value->explicit_scalar = true;
 }
@@ -183,16 +190,38 @@ static bool take_file(cli_value *v) {
     return true;
 }
 
-static bool read_input(cli *c, const cli_values *values, cli_value *v, const char *path) {
+/* This rank's part of a file along its first axis. */
+static bool take_part(cli *c, cli_value *v) {
+    if (!v->file.shaped || !v->file.rank) {
+        cli_usage(c, "--in %s: only a file with a shape can be shared between ranks",
+                  v->param->name);
+        return false;
+    }
+    uint64_t extent = v->file.extent[0], row = extent ? v->file.bytes / extent : 0;
+    uint32_t rank = c->rank ? c->rank->number : 0;
+    uint64_t begin = cli_part_begin(c, extent, rank), end = cli_part_begin(c, extent, rank + 1);
+    v->file.data += begin * row;
+    v->file.extent[0] = end - begin;
+    v->file.bytes = (end - begin) * row;
+    v->file.elements = v->file.bytes / size_of(v);
+    return take_file(v);
+}
+
+static bool read_input(cli *c, const cli_values *values, cli_value *v, const char *given) {
     hg_array_bounds bounds = {UINT64_MAX, c->memory};
-    char reader[270], what[270];
+    char reader[270], what[270], path_of[CLI_PATH_BYTES];
+    const char *path = given;
+    bool shard;
     snprintf(reader, sizeof reader, "--in %s", v->param->name);
     snprintf(what, sizeof what, "array '%s'", v->param->name);
-    if (!cli_take_input(c, path, reader, what) || !declared_bytes(c, values, v, &bounds.most))
+    if (!cli_shard(c, reader, given, path_of, &shard)) return false;
+    if (shard) path = path_of;
+    if (!cli_take_input(c, path, reader, what) ||
+        (!shard && !declared_bytes(c, values, v, &bounds.most)))
         return false;
     if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) ==
         HG_OK)
-        return take_file(v);
+        return shard ? take_part(c, v) : take_file(v);
     cli_last_error(c);
     return false;
 }
@@ -289,6 +318,9 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
             cli_usage(c, "--out %s: the parameter is an input", pair->name);
             return false;
         }
+        char path[CLI_PATH_BYTES];
+        bool shard;
+        if (!cli_shard(c, "--out", pair->value, path, &shard)) return false;
         v->out = pair->value;
         return true;
     } else if (strcmp(pair->option, "--shape") == 0 && buffer) {

@@ -57,10 +57,11 @@ typedef struct cli {
                         standard output */
     HG_VEC(const char *) arguments;
     HG_VEC(cli_pair) pairs;
-    uint64_t block_lanes; /* of the launch, for the place of a fault */
-    uint64_t max_memory;  /* --max-memory, HOLOGRAM_MAX_MEMORY; 0: the default */
-    hg_budget own_memory; /* inputs, before there is a backend */
-    hg_budget *memory;    /* what inputs and outputs are charged to; NULL: nothing */
+    uint64_t block_lanes;  /* of the launch, for the place of a fault */
+    uint64_t max_memory;   /* --max-memory, HOLOGRAM_MAX_MEMORY; 0: the default */
+    hg_budget own_memory;  /* inputs, before there is a backend */
+    hg_budget *memory;     /* what inputs and outputs are charged to; NULL: nothing */
+    struct cli_rank *rank; /* of a run on several (ranks.h); NULL: it is alone */
     int status;
     bool said; /* why the status is not 0 */
 } cli;

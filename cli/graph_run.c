@@ -2,6 +2,7 @@
  */
 #include "diff.h"
 #include "graph.h"
+#include "ranks.h"
 #include <string.h>
 
 bool cli_graph_options(cli *c, const cli_launch *o, hg_graph_options *options) {
@@ -40,12 +41,13 @@ void cli_run_graph(cli *c, const cli_launch *o) {
     cli_values values = {0};
     hg_backend *b = NULL;
     hg_graph_options options;
-    if (cli_graph_options(c, o, &options) && cli_values_options(c, &values) &&
-        cli_graph_files(c, &values) && cli_values_resolve(c, &values) &&
-        cli_open_backend(c, o, &b)) {
+    if (cli_graph_options(c, o, &options) && cli_open_rank(c, o, &b) &&
+        cli_values_options(c, &values) && cli_graph_files(c, &values) &&
+        cli_values_resolve(c, &values) && (b || cli_open_backend(c, o, &b))) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
         if (status == HG_OK) status = launch(b, c->graph, &options, params);
+        if (status == HG_OK) status = cli_rank_wait(c);
         if (status == HG_OK) status = cli_collect(c, b, &values);
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);

@@ -1,6 +1,7 @@
 /* The backend, the launch and the buffers of a run, from the command line. Must not know: outputs.
  */
 #include "launch.h"
+#include "ranks.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -50,16 +51,21 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
         config.check_races = true;
         config.num_threads = 1;
     }
-    if (o->profile) config.profile_file = o->profile;
+    if (o->profile && (!c->rank || !c->rank->number)) config.profile_file = o->profile;
+    cli_rank_threads(c, &config);
     if (!cli_set_steps(c, o, &config)) return false;
     if (!cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000,
                     &config.compile_timeout_ms))
         return false;
     config.max_memory = c->max_memory;
     if (cli_device_open(&config, backend) == HG_OK && cli_memory_share(c, *backend) == HG_OK)
-        return true;
+        return cli_rank_join(c, *backend);
     cli_last_error(c);
     return false;
+}
+
+bool cli_open_rank(cli *c, const cli_launch *o, hg_backend **backend) {
+    return !c->rank || cli_open_backend(c, o, backend);
 }
 
 /* Exactly so many lanes, in blocks where there are some. */
@@ -172,7 +178,9 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) {
 }
 
 void cli_close_backend(cli *c, const cli_launch *o, hg_backend *backend) {
-    if (backend && o->profile && hg_backend_write_profile(backend, NULL) != HG_OK)
+    if (!cli_rank_leave(c)) return;
+    if (backend && o->profile && (!c->rank || !c->rank->number) &&
+        hg_backend_write_profile(backend, NULL) != HG_OK)
         cli_last_error(c);
     hg_backend_destroy(backend);
 }

@@ -10,7 +10,7 @@ typedef struct cli_launch {
     const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory,
         *backend, *device, *profile;
     bool check_races;
-    const char *vendor;
+    const char *vendor, *ranks;
     bool deterministic;
 } cli_launch;
 
@@ -34,6 +34,9 @@ bool cli_read_device(cli *c, const char *option, const char *text, size_t length
                      hg_config *config);
 /* False after reporting. */
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend);
+/* The same for a rank of several, which has to know its number before it reads arrays; else
+ * nothing. */
+bool cli_open_rank(cli *c, const cli_launch *o, hg_backend **backend);
 /* Writes the profile that was asked for, and closes. backend may be NULL. */
 void cli_close_backend(cli *c, const cli_launch *o, hg_backend *backend);
 bool cli_prepare_launch(cli *c, const cli_launch *o, const cli_values *values, hg_launch *launch);

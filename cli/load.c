@@ -43,6 +43,10 @@ bool cli_load_circuit(cli *c, const char *text) {
 
 bool cli_take_input(cli *c, const char *path, const char *reader, const char *what) {
     if (strcmp(path, "-") != 0 && strcmp(path, "raw:-") != 0) return true;
+    if (c->rank) {
+        cli_usage(c, "%s: there is one standard input for several ranks", reader);
+        return false;
+    }
     if (c->input_has[0]) {
         cli_usage(c, "%s: standard input has %s already", reader, c->input_has);
         return false;

@@ -1,5 +1,5 @@
 /* Diagnostics, outputs and exit status: text for people, one object for --json. */
-#include "cli.h"
+#include "ranks.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ void cli_usage(cli *c, const char *format, ...) {
     if (!c->diagnostics) c->diagnostics = hg_diagnostics_create(0);
     if (c->json)
         hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, "", NOWHERE, NULL, "%s", message);
-    else
+    else if (cli_rank_speaks(c))
         fprintf(stderr, "hologram %s: error: %s\n", c->command, message);
 }
 
@@ -147,6 +147,7 @@ static void print_text(cli *c) {
         char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram",
                                                (const char *)c->source.data,
                                                (size_t)c->source.length, instruction_text, c);
+        if (c->rank) fprintf(stderr, "rank %u: ", (unsigned)c->rank->number);
         fputs(text ? text : NO_MEMORY, stderr);
         hg_string_free(text);
     }
@@ -178,6 +179,7 @@ static void print_json(cli *c) {
     hg_json_key(&json, "command");
     hg_json_text(&json, c->command);
     if (c->version) hg_json_add_u64(&json, "version", c->version);
+    if (c->rank) hg_json_add_u64(&json, "rank", c->rank->number);
     hg_json_key(&json, "status");
     hg_json_text(&json, c->status == CLI_OK ? "ok" : "error");
     hg_json_key(&json, "exit");

@@ -1,16 +1,19 @@
 /* hologram run: one launch over arrays from files and the command line. */
 #include "launch.h"
+#include "ranks.h"
 #include <string.h>
 
 static void execute(cli *c, const cli_launch *o) {
     cli_values values = {0};
     hg_backend *b = NULL;
     hg_launch launch;
-    if (cli_values_read(c, &values) && cli_prepare_launch(c, o, &values, &launch) &&
-        cli_open_backend(c, o, &b)) {
+    if (cli_open_rank(c, o, &b) && cli_values_read(c, &values) &&
+        cli_prepare_launch(c, o, &values, &launch) && (b || cli_open_backend(c, o, &b))) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
+        if (status == HG_OK) status = cli_rank_lanes(c, &launch);
         if (status == HG_OK) status = cli_device_execute(b, c->program, &launch, params);
+        if (status == HG_OK) status = cli_rank_wait(c);
         if (status == HG_OK) status = cli_collect(c, b, &values);
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);
@@ -30,8 +33,8 @@ static bool json_to_output(cli *c) {
     return false;
 }
 
-int command_run(int argc, char **argv) {
-    cli c = {0};
+static int run(int argc, char **argv, cli_rank *rank) {
+    cli c = {.rank = rank};
     cli_launch o = {0};
     bool canonicalise = false, variants = false;
     const char *expression = NULL, *type = NULL;
@@ -41,6 +44,7 @@ int command_run(int argc, char **argv) {
         {"--backend", &o.backend, NULL},
         {"--device", &o.device, NULL},
         {"--profile", &o.profile, NULL},
+        {"--ranks", &o.ranks, NULL},
         {"--weights", &c.weights, NULL},
         {"--passes", &c.passes, NULL},
         {"--as-graph", NULL, &c.as_graph},
@@ -50,7 +54,8 @@ int command_run(int argc, char **argv) {
         {"-e", &expression, NULL},
         {"--type", &type, NULL},
     };
-    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_rank_finish(&c);
+    if (o.ranks && !rank) return cli_on_ranks(&c, o.ranks, argc, argv, run);
     c.circuit_options.canonicalise = canonicalise ? HG_CANONICALISE_SOUND : HG_CANONICALISE_OFF;
     c.circuit_options.variants = variants;
     c.circuit_options.type = type;
@@ -74,5 +79,7 @@ int command_run(int argc, char **argv) {
                                : "--type");
     else
         execute(&c, &o);
-    return cli_finish(&c);
+    return cli_rank_finish(&c);
 }
+
+int command_run(int argc, char **argv) { return run(argc, argv, NULL); }

@@ -5,6 +5,7 @@
 #define HOLOGRAM_COMM_H
 
 #include <hologram/backend.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,9 @@ HG_API hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t rank
  */
 HG_API hg_status hg_comm_create(const char *provider, hg_backend *backend,
                                 hg_comm **comm) HG_NODISCARD;
+/** Whether a launcher of the provider ("mpi") has started this process; of "threads" true, of an
+ * unknown one and of NULL false. */
+HG_API bool hg_comm_is_launched(const char *provider);
 /** Waits for started calls first. Others that wait for this rank get an error that names it. NULL
  * is allowed. */
 HG_API void hg_comm_destroy(hg_comm *comm);

@@ -106,6 +106,12 @@ static const comm_provider *find_provider(const char *name) {
     return NULL;
 }
 
+bool hg_comm_is_launched(const char *provider) {
+    HG_ENTRY;
+    const comm_provider *p = provider ? find_provider(provider) : NULL;
+    return p && p->launched();
+}
+
 hg_status hg_comm_create(const char *provider, hg_backend *backend, hg_comm **comm) {
     HG_ENTRY;
     if (!provider) return hg_null_argument("provider");

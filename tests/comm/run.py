@@ -10,30 +10,21 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+from launchers import environment, launchers  # noqa: E402
+
 rank, build = sys.argv[1:3]
 everything = "--all" in sys.argv
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-# title, launcher, its arguments, folder of its libraries, ranks of make test
-LAUNCHERS = [
-    ("Debian's Open MPI", "/usr/bin/mpirun.openmpi", ["--oversubscribe", "--mca", "btl", "self,vader"], "", [2, 4]),
-    ("Debian's MPICH", "/usr/bin/mpirun.mpich", [], "", [3]),
-    ("Open MPI 5", f"{build}/openmpi/bin/mpirun", ["--map-by", ":OVERSUBSCRIBE"], f"{build}/openmpi/lib", [2]),
-    ("MPICH 5, the standard's interface", f"{build}/mpich/bin/mpirun", [], f"{build}/mpich/lib", [1, 3]),
-]
 passed = failed = skipped = 0
-for title, launcher, arguments, libraries, counts in LAUNCHERS:
+for title, launcher, arguments, libraries, counts in launchers(build):
     if not os.path.exists(launcher):
         skipped += 1
         print(f"skipped: {title}: there is no {launcher}", file=sys.stderr)
         continue
     for count in range(1, 9) if everything else counts:
         command = [launcher, *arguments, "-n", str(count), rank, *(["--all"] if everything else [])]
-        environment = dict(os.environ, **OPEN_MPI)
-        if libraries:
-            environment["LD_LIBRARY_PATH"] = libraries
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=600 if everything else 60, env=environment)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600 if everything else 60, env=environment(libraries))
             output, code = done.stdout + done.stderr, done.returncode
         except subprocess.TimeoutExpired as late:
             output, code = f"{late.stdout}{late.stderr}: no end in {late.timeout} s", 124
