@@ -3,6 +3,7 @@
  * Must not know: layouts. */
 #include "tensor/ops.h"
 #include "tensor/places.h"
+#include "tensor/work.h"
 #include <string.h>
 
 static hg_status check_index(const ops_call *c, const hg_tensor *index) {
@@ -38,6 +39,56 @@ static void add_read(places_work *w, int64_t stride) {
     hg_text_addf(&w->text, " : ~u64(0)]\n");
 }
 
+/* Rows that lie side by side, of so many numbers: lanes of a block read one index and neighbours.
+ */
+enum { LEAST_ROW = 16 };
+
+/* The tensor as the instruction sees it: [outer, n, inner] of numbers around an axis. */
+static void rows_of(const hg_tensor *x, uint32_t axis, hg_tensor *rows) {
+    const uint64_t parts = tensor_parts(x->type),
+                   shape[] = {tensor_numel(x->shape, axis), x->shape[axis],
+                              tensor_numel(x->shape + axis + 1, x->rank - axis - 1) * parts};
+    *rows = tensor_like(x);
+    rows->type = tensor_is_complex(x->type) ? (hg_element)tensor_stored(x->type) : x->type;
+    rows->offset *= parts;
+    rows->rank = 3;
+    memcpy(rows->shape, shape, sizeof shape);
+    tensor_c_strides(shape, 3, rows->strides);
+}
+
+/* Whether it is the instruction gather. Numbers of u64 are none of i64. */
+static bool is_gather(const hg_tensor *rows, const hg_tensor *x, const hg_tensor *index) {
+    return rows->shape[2] >= LEAST_ROW && rows->shape[0] && rows->shape[1] && tensor_is_packed(x) &&
+           index->type != HG_TYPE_U64 && tensor_numel(index->shape, index->rank);
+}
+
+static hg_status gather(ops_call *c, const hg_tensor *rows, const hg_tensor *index,
+                        const uint64_t *shape, uint32_t rank) {
+    hg_tensor *places = NULL;
+    ops_arguments args = {.count = 0};
+    bool small = index->type == HG_TYPE_U32;
+    HG_TRY(small || index->type == HG_TYPE_I64 ? tensor_operand(c->run, index, true, &places)
+                                               : tensor_cast(c->run, index, HG_TYPE_I64, &places));
+    hg_tensor line = tensor_like(places);
+    line.rank = 1;
+    line.shape[0] = tensor_numel(index->shape, index->rank);
+    line.strides[0] = 1;
+    const uint64_t made[] = {rows->shape[0], line.shape[0], rows->shape[2]};
+    ops_array(&args, "input", rows);
+    ops_array(&args, "indices", &line);
+    ops_flag(&args, "wide", !small);
+    hg_status status = ops_instruction(c, "gather", &args, "output", rows->type, made, 3,
+                                       &c->out[0]);
+    hg_tensor_release(places);
+    HG_TRY(status);
+    hg_tensor *y = c->out[0];
+    y->type = c->in[0]->type;
+    y->rank = rank;
+    memcpy(y->shape, shape, rank * sizeof *shape);
+    tensor_c_strides(shape, rank, y->strides);
+    return HG_OK;
+}
+
 hg_status ops_take(ops_call *c) {
     const hg_tensor *x = c->in[0], *index = c->in[1];
     uint32_t axis;
@@ -54,6 +105,13 @@ hg_status ops_take(ops_call *c) {
     for (uint32_t d = 0; d < axis; d++) w.shape[d] = flat->shape[d];
     for (uint32_t d = 0; d < index->rank; d++) w.shape[axis + d] = index->shape[d];
     for (uint32_t d = axis + 1; d < flat->rank; d++) w.shape[d + index->rank - 1] = flat->shape[d];
+    hg_tensor rows;
+    rows_of(flat, axis, &rows);
+    if (is_gather(&rows, flat, index)) {
+        hg_status status = gather(c, &rows, index, w.shape, w.rank);
+        hg_tensor_release(flat);
+        return status;
+    }
     places_operand *o = &w.operands[places_operand_add(&w, flat, 0)];
     memset(o->strides, 0, sizeof o->strides);
     for (uint32_t d = 0; d < flat->rank; d++)

@@ -146,6 +146,7 @@ static void indexed_all(cts *s) {
             indexed(s, ROWS[r], HG_TYPE_BF16, (shape){3, 40, 2}, 300, wide, RIGHT);
             indexed(s, ROWS[r], HG_TYPE_F64, (shape){2, 9, 17}, 5, wide, RIGHT);
             indexed(s, ROWS[r], HG_TYPE_F32, (shape){1, 5, 70}, 6, wide, RIGHT);
+            indexed(s, ROWS[r], HG_TYPE_F32, (shape){1, 4, 300}, 3, wide, RIGHT);
             indexed(s, ROWS[r], HG_TYPE_F32, (shape){2, 3, 4}, 0, wide, RIGHT);
             indexed(s, ROWS[r], HG_TYPE_F32, (shape){0, 3, 4}, 5, wide, RIGHT);
             indexed(s, ROWS[r], HG_TYPE_F16, (shape){2, 3, 0}, 5, wide, RIGHT);

@@ -160,6 +160,17 @@ def take():
     x, i = np.arange(256).reshape([2] * 8), np.array([[3, -1, 200], [0, -256, 255]])
     compare(ex, "take of 8 axes as one", lambda: ex.call("take", ex.put(x), ex.put(i)), np.take(x, i))
     x, i = np.arange(4.0), np.array([0, 4])
+    for shape, axis in (((5, 16), 0), ((3, 4, 17), 1), ((7, 300), 0), ((2, 3, 5, 8), 1), ((3, 15), 0)):  # rows of 16 and more: the instruction gather
+        for dtype in ("float32", "bool", "complex64", "uint16"):
+            for label, a in layouts(random, dtype, shape):
+                for index in ("int64", "int8", "uint32", "uint64"):
+                    n = shape[axis]
+                    which = random.integers(-n if index[0] == "i" else 0, n, (2, 9)[: 1 + (index == "int8")]).astype(index)
+                    compare(ex, f"take rows {label} {index} {axis}", lambda: ex.call("take", ex.put(a), ex.put(which), axes=[axis]), np.take(a, which.astype("int64"), axis))
+    rows = np.arange(80, dtype="float32").reshape(5, 16)
+    for dtype, outside in (("int64", -6), ("int64", 5), ("uint32", 5), ("int8", 127), ("uint64", 2 ** 64 - 1)):
+        which = np.array([0, outside], dtype)
+        refused(f"take rows outside, {dtype}", lambda: ex.call("take", ex.put(rows), ex.put(which), axes=[0]).numpy(), "out of bounds" if dtype == "uint64" else "below n expected")
     refused("take outside", lambda: ex.call("take", ex.put(x), ex.put(i)).numpy(), "buffer access out of bounds")
     refused("take by floats", lambda: ex.call("take", ex.put(x), ex.put(x)), "indices are integers")
 

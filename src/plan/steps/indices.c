@@ -7,7 +7,14 @@
 
 /* Of a block; fewer lanes than FEW_LANES are one a block, as scalar code. CHECKED: indices of a
  * block. */
-enum { LANES = 64, FEW_WIDE_LANES = 16, BLOCK_LANES = 32, FEW_LANES = 8, CHECKED = 4096 };
+enum {
+    LANES = 64,
+    FEW_WIDE_LANES = 16,
+    MANY_LANES = 256,
+    BLOCK_LANES = 32,
+    FEW_LANES = 8,
+    CHECKED = 4096
+};
 
 static bool is_wide(const plan_call *call) { return plan_named(call, "wide") != 0; }
 /* The constants I and WIDE. */
@@ -67,7 +74,9 @@ static void expand_gather(const plan_call *call, plan_expansion *x) {
     plan_part bad = expand_check(call, x, "indices", made.n, lines.n, 0);
     if (plan_lines_are_none(&made) || lines.n == 0) return;
     bool blocks = made.inner >= FEW_WIDE_LANES;
-    uint32_t block = made.inner >= LANES || !blocks ? LANES : FEW_WIDE_LANES;
+    uint32_t block = made.inner >= MANY_LANES         ? MANY_LANES
+                     : made.inner >= LANES || !blocks ? LANES
+                                                      : FEW_WIDE_LANES;
     plan_kernel_key key = plan_library_key(LIBRARY_INDICES_GATHER, (hg_type)call->type, HG_OP_MOV,
                                            (int32_t[]){index_type(call), is_wide(call),
                                                        lines.outer == 1 && lines.inner == 1, blocks,
