@@ -1,16 +1,19 @@
 /* Random array graphs as one StableHLO module each, against the CPU backend: outputs that only
  * exact calls lead to have its bits, others are near it.
  *
- *     tpu_graphs [--backend B] [--seed N] [--count N] [--calls N] [--show]
+ *     tpu_graphs [--backend B | --read] [--seed N] [--count N] [--calls N] [--show]
  *
  * Numbers below 2^-126 (2^-1022) count as 0, since a plugin may take them for 0; NaNs are equal.
  * Outputs behind a call that makes little differences large (a sort of numbers that are only near,
- * a rounding) are not compared. A graph that fails is printed with the command that makes it again.
+ * a rounding) are not compared. --read: the module is not given to a device, but read back
+ * (hg_graph_read_stablehlo) and run on the CPU. A graph that fails is printed with the command that
+ * makes it again.
  */
 /* test: timeout=600 */
 #include "graph/generate.h"
 #include "graph/graph.h"
 #include "runtime/graph.h"
+#include <hologram/stablehlo.h>
 #include "stablehlo/call.h"
 #include "stablehlo/graph.h"
 #include "test.h"
@@ -30,16 +33,16 @@ typedef struct tester {
     uint64_t seed, state;
     uint32_t calls, modules, refused, exact, near, open;
     const char *name;
-    bool failed, show;
+    bool failed, show, reads;
 } tester;
 
 static void complain(tester *t, const char *what, const char *why) {
     t->failed = true;
     test_failed++;
-    fprintf(
-        stderr,
-        "%s: %s\nrun again with: tpu_graphs --backend %s --calls %u --seed %llu --count 1\n%s\n",
-        what, why, t->name, (unsigned)t->calls, (unsigned long long)t->seed, t->generated.text);
+    fprintf(stderr,
+            "%s: %s\nrun again with: tpu_graphs %s%s --calls %u --seed %llu --count 1\n%s\n", what,
+            why, t->reads ? "" : "--backend ", t->name, (unsigned)t->calls,
+            (unsigned long long)t->seed, t->generated.text);
 }
 
 static uint64_t bytes_of(const generated_array *a) {
@@ -123,6 +126,64 @@ static bool run(tester *t, hg_backend *b, const char *passes, uint8_t **results)
     for (uint32_t i = 0; i < t->generated.array_count; i++)
         if (buffers[i].handle) (void)!hg_backend_free_buffer(b, buffers[i]);
     hg_params_destroy(params);
+    return status == HG_OK;
+}
+
+/* ---- read back ---- */
+
+static uint32_t array_named(const tester *t, const char *name) {
+    uint32_t i = 0;
+    while (i < t->generated.array_count && strcmp(t->generated.arrays[i].name, name) != 0) i++;
+    return i;
+}
+
+/* Arguments are the values that the module takes, in order, results the graph's outputs; behind
+ * these there may be the flag. */
+static hg_status bind_read(tester *t, const hg_graph *read, hg_buffer *buffers, hg_params *params) {
+    char name[16];
+    uint32_t next = 0;
+    const shlo_form form = {.words = false};
+    for (uint32_t v = 0; v < t->graph->values.count; v++) {
+        if (!shlo_takes(t->graph, &form, v)) continue;
+        snprintf(name, sizeof name, "arg%u", (unsigned)next++);
+        HG_TRY(hg_params_set_buffer(params, name,
+                                    buffers[array_named(t, t->graph->values.data[v].name)]));
+    }
+    for (uint64_t k = 0; k < read->outputs.count; k++)
+        HG_TRY(hg_params_set_buffer(
+            params, read->outputs.data[k].name,
+            buffers[k < t->graph->outputs.count ? array_named(t, t->graph->outputs.data[k].name)
+                                                : t->generated.array_count]));
+    return HG_OK;
+}
+
+static bool run_read(tester *t, const uint64_t *extents) {
+    hg_buffer buffers[GENERATE_MOST_ARRAYS + 1] = {{0}};
+    hg_graph *read = NULL, *own = t->graph;
+    hg_text text = {0};
+    hg_params *all = hg_params_create(), *params = hg_params_create();
+    hg_status status = shlo_print_graph(own, extents, &(shlo_form){.words = false}, &text);
+    if (status == HG_OK) status = hg_graph_read_stablehlo(text.data, text.length, NULL, &read);
+    if (status == HG_OK) status = set_all(t, t->cpu, all, buffers);
+    if (status == HG_OK)
+        status = hg_backend_allocate_buffer(t->cpu, 64, &buffers[t->generated.array_count]);
+    if (status == HG_OK) status = bind_read(t, read, buffers, params);
+    t->graph = read;
+    if (status == HG_OK) status = launch(t, t->cpu, params, NULL);
+    t->graph = own;
+    for (uint32_t i = 0; i < t->generated.array_count; i++)
+        if (status == HG_OK && t->generated.arrays[i].output)
+            status = hg_buffer_read(t->cpu, buffers[i], 0, t->found[i],
+                                    bytes_of(&t->generated.arrays[i]));
+    if (status != HG_OK) complain(t, "read back", hg_last_error_text());
+    if (status != HG_OK && t->show) printf("%s\n", text.data ? text.data : "");
+    for (uint32_t i = 0; i <= t->generated.array_count; i++)
+        if (buffers[i].handle) (void)!hg_backend_free_buffer(t->cpu, buffers[i]);
+    t->modules += status == HG_OK;
+    hg_graph_release(read);
+    hg_params_destroy(all);
+    hg_params_destroy(params);
+    hg_text_free(&text);
     return status == HG_OK;
 }
 
@@ -271,7 +332,8 @@ static void check_one(tester *t) {
     } else {
         make_arrays(t);
         follow(t, extents);
-        if (run(t, t->cpu, "none", t->expected) && run(t, t->device, NULL, t->found)) {
+        if (run(t, t->cpu, "none", t->expected) &&
+            (t->reads ? run_read(t, extents) : run(t, t->device, NULL, t->found))) {
             if (t->modules == before) complain(t, "no module", "the plugin took no text of it");
             compare_all(t);
         }
@@ -301,13 +363,16 @@ int main(int argc, char **argv) {
     t->calls = 5;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--show") == 0) t->show = true;
+        if (strcmp(argv[i], "--read") == 0) t->reads = true;
         if (i + 1 == argc) continue;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--count") == 0) count = strtoull(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--calls") == 0) t->calls = (uint32_t)strtoul(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--backend") == 0) t->name = argv[i + 1];
     }
-    if (open_backend("cpu", &t->cpu) != HG_OK || open_backend(t->name, &t->device) != HG_OK) {
+    if (t->reads) t->name = "--read";
+    if (open_backend("cpu", &t->cpu) != HG_OK ||
+        (!t->reads && open_backend(t->name, &t->device) != HG_OK)) {
         SKIP(hg_last_error_text());
         hg_backend_destroy(t->cpu);
         free(t);
