@@ -167,12 +167,12 @@ hg_status hg_queue_native(hg_queue *q, void **native) {
     return HG_OK;
 }
 
-enum { LOOK_AGAIN_NS = 1000000 };
+enum { LOOK_AGAIN_NS = 1000000, LOOK_SOON_NS = 50000 };
 
 /* Until something of the queue is over, or some time. */
-static void rest(hg_queue *q) {
+static void rest(hg_queue *q, uint64_t ns) {
     hg_mutex_lock(&q->lock);
-    if (q->running) (void)hg_cond_wait_until(&q->changed, &q->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+    if (q->running) (void)hg_cond_wait_until(&q->changed, &q->lock, hg_clock_ns() + ns);
     hg_mutex_unlock(&q->lock);
 }
 
@@ -191,7 +191,7 @@ static hg_status drive_until_idle(hg_queue *q) {
         if (!is_busy(q)) return HG_OK;
         if (!hg_progress_can_wait(p, state))
             return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
-        if (!hg_progress_polls(p)) rest(q);
+        if (!hg_progress_polls(p)) rest(q, LOOK_AGAIN_NS);
     }
 }
 
@@ -208,8 +208,10 @@ void hg_queue_destroy(hg_queue *q) {
     if (q->thread.runs) {
         hg_thread_join(q->thread.handle);
     } else if (!q->thread.wanted) {
-        while (drive_until_idle(q) != HG_OK)
+        while (drive_until_idle(q) != HG_OK) {
             hg_progress_drive_inside(q->backend->progress); /* each look lets the device go on */
+            rest(q, LOOK_SOON_NS);
+        }
         hg_progress_remove(q->backend->progress, &q->driven);
     }
     hg_stream_destroy(q->stream);

@@ -104,19 +104,20 @@ export class Hologram {
   async open(name = 'auto', settings = {}) {
     const { device = null, ...config } = settings;
     expectText(name, 'backend');
-    if (name === 'auto') return this.#openAuto((native) => Backend.open(this, native, config, device));
+    if (name === 'auto') return this.#openAuto((native) => Backend.open(this, native, config, device), settings);
     if (device && !isDevice(nativeName(name))) throw new HologramError(`open: device is for webgpu, not for ${name}`);
     return Backend.open(this, nativeName(name), config, device);
   }
 
-  /** WebGPU where it has a device whose numbers are right, else WebAssembly. */
-  async #openAuto(open) {
+  /** WebGPU where it has a device whose numbers are right, else WebAssembly: from then on, unless settings may be the reason. */
+  async #openAuto(open, settings = null) {
     if (!this.#hasDevice()) return open('cpu');
     try {
       const found = await open('webgpu');
       if (found.describe().exact) return found;
       if (found !== this.#kept('webgpu')) found.dispose();
     } catch { /* what is wrong with the device open('webgpu') says, what is wrong with the settings the next line */ }
+    if (!settings) this.#gpu = false;
     return open('cpu');
   }
 

@@ -104,6 +104,12 @@ size_t strcspn(const char *text, const char *any) {
     return n;
 }
 
+size_t strspn(const char *text, const char *all) {
+    size_t n = 0;
+    while (text[n] && strchr(all, text[n])) n++;
+    return n;
+}
+
 char *strstr(const char *text, const char *what) {
     size_t n = strlen(what);
     for (;; text++) {

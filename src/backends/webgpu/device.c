@@ -241,7 +241,7 @@ static hg_status finish_opening(hg_device *d) {
                                         &d->own.records);
     hg_mutex_unlock(&wg_lock);
     HG_TRY(status);
-    d->own.record_bytes = hg_alloc(WG_RECORDS);
+    d->own.record_bytes = hg_alloc(2 * WG_RECORDS);
     if (!d->own.record_bytes) return hg_fail_memory();
     HG_TRY(wg_arena_alloc(d, 256, &d->own.nothing));
     HG_TRY(wg_arena_alloc(d, WG_SCRATCH, &d->own.scratch));

@@ -91,7 +91,8 @@ struct hg_device {
     wg_layout layouts[WG_LAYOUTS]; /* by number of buffers */
     struct {                       /* used in the order of submissions, so that one serves all */
         WGPUBuffer records;        /* of the dispatches of a submission */
-        uint8_t *record_bytes;     /* what goes there; under the lock */
+        uint8_t *record_bytes;     /* what goes there, and what is there; under the lock */
+        uint32_t records_there;    /* bytes */
         hg_driver_arena *scratch;  /* bytes between buffers */
         hg_driver_arena *nothing;  /* bound where a kernel has no memory */
         hg_driver_kernel *merge;   /* moves bytes that are no words */

@@ -458,6 +458,36 @@ static void test_progress(void) {
     hg_backend_destroy(b);
 }
 
+static double clock_of(clockid_t which) {
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void destroy_queue(void *user) {
+    double wall = clock_of(CLOCK_MONOTONIC), own = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    hg_queue_destroy(((hg_queue **)user)[0]);
+    wall = clock_of(CLOCK_MONOTONIC) - wall;
+    own = clock_of(CLOCK_THREAD_CPUTIME_ID) - own;
+    CHECK_MESSAGE(own < wall / 2, "%.1f ms of %.1f were spent looking", own * 1e3, wall * 1e3);
+}
+
+/* A queue that ends while its device has long to go, where nobody can wait: it looks now and then.
+ */
+static void test_ends_busy(void) {
+    enum { COPIES = 200 };
+    hg_backend *b = open_as("null", "no-wait=60");
+    hg_queue *q = NULL;
+    uint8_t byte = 1;
+    hg_buffer buffer = make_buffer(b, NULL, 64);
+    hg_command command = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = buffer, .host = &byte,
+                                 .length = 1);
+    CHECK_OK(hg_queue_create(b, NULL, &q));
+    for (int i = 0; i < COPIES; i++) CHECK_OK(hg_queue_submit(q, &command, 1, NULL, 0, NULL));
+    destroy_queue(&q);
+    hg_backend_destroy(b);
+}
+
 static void count_call(void *user) { atomic_fetch_add((atomic_int *)user, 1); }
 
 /* Queues of two backends that wait for each other: asking one drives what it waits for, and nothing
@@ -633,6 +663,7 @@ static void test_fork(hg_backend *b) {
 }
 
 int main(void) {
+    test_ends_busy();
     hg_backend *gatekeeper = open_as("null", "");
     alarm(60);
     const struct {

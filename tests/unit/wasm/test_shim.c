@@ -22,6 +22,7 @@
 #define getenv shim_getenv
 #define strchr shim_strchr
 #define strcspn shim_strcspn
+#define strspn shim_strspn
 #define strstr shim_strstr
 #define strcmp shim_strcmp
 #define strrchr shim_strrchr
@@ -64,7 +65,8 @@ void shim_free(void *memory),
 char *shim_getenv(const char *name), *shim_strchr(const char *text, int c),
     *shim_strstr(const char *text, const char *what);
 int shim_strcmp(const char *a, const char *b), shim_strncmp(const char *a, const char *b, size_t n);
-size_t shim_strcspn(const char *text, const char *any), shim_strnlen(const char *text, size_t n);
+size_t shim_strcspn(const char *text, const char *any),
+    shim_strspn(const char *text, const char *all), shim_strnlen(const char *text, size_t n);
 char *shim_strrchr(const char *text, int c), *shim_strcpy(char *to, const char *from),
     *shim_strncpy(char *to, const char *from, size_t n), *shim_strcat(char *to, const char *from);
 #include "../bindings/npm/wasm/libc.c"
@@ -78,6 +80,7 @@ char *shim_strrchr(const char *text, int c), *shim_strcpy(char *to, const char *
 #undef qsort
 #undef strcmp
 #undef strcspn
+#undef strspn
 #undef strrchr
 #undef strcpy
 #undef strncpy
@@ -213,8 +216,10 @@ static void test_spans(void) {
                                                                                      "", "/", " /",
                                                                                      "1n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        for (size_t j = 0; j < sizeof any / sizeof any[0]; j++)
+        for (size_t j = 0; j < sizeof any / sizeof any[0]; j++) {
             CHECK_U64(shim_strcspn(texts[i], any[j]), strcspn(texts[i], any[j]));
+            CHECK_U64(shim_strspn(texts[i], any[j]), strspn(texts[i], any[j]));
+        }
     CHECK_TEXT(shim_strrchr(texts[4], 'c'), "c");
     CHECK_TEXT(shim_strrchr("a/b/c", '/'), "/c");
     CHECK(shim_strrchr("a", '/') == NULL);

@@ -17,6 +17,7 @@ char *strcat(char *to, const char *from);
 char *strchr(const char *text, int c);
 char *strrchr(const char *text, int c);
 size_t strcspn(const char *text, const char *any);
+size_t strspn(const char *text, const char *all);
 char *strstr(const char *text, const char *what);
 /* -ffreestanding takes these for any functions; as builtins small copies become loads and stores.
  */
