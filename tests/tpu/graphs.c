@@ -142,7 +142,7 @@ static uint32_t array_named(const tester *t, const char *name) {
 static hg_status bind_read(tester *t, const hg_graph *read, hg_buffer *buffers, hg_params *params) {
     char name[16];
     uint32_t next = 0;
-    const shlo_form form = {.words = false};
+    const shlo_form form = {.driver = false};
     for (uint32_t v = 0; v < t->graph->values.count; v++) {
         if (!shlo_takes(t->graph, &form, v)) continue;
         snprintf(name, sizeof name, "arg%u", (unsigned)next++);
@@ -162,7 +162,7 @@ static bool run_read(tester *t, const uint64_t *extents) {
     hg_graph *read = NULL, *own = t->graph;
     hg_text text = {0};
     hg_params *all = hg_params_create(), *params = hg_params_create();
-    hg_status status = shlo_print_graph(own, extents, &(shlo_form){.words = false}, &text);
+    hg_status status = shlo_print_graph(own, extents, &(shlo_form){.driver = false}, &text);
     if (status == HG_OK) status = hg_graph_read_stablehlo(text.data, text.length, NULL, &read);
     if (status == HG_OK) status = set_all(t, t->cpu, all, buffers);
     if (status == HG_OK)
