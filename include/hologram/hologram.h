@@ -11,6 +11,7 @@
 #include <hologram/class_memory.h>
 #include <hologram/comm.h>
 #include <hologram/config.h>
+#include <hologram/devices.h>
 #include <hologram/diagnostics.h>
 #include <hologram/dim.h>
 #include <hologram/dispatch.h>

@@ -435,7 +435,7 @@ static hg_status next_round(comm_op *op) {
 hg_status comm_op_next(comm_op *op) {
     hg_status status = next_round(op);
     for (uint32_t i = op->round.receives; i < op->round.count && status == HG_OK; i++)
-        op->comm->sent += op->round.transfers[i].bytes;
+        op->comm->counts.sent += op->round.transfers[i].bytes;
     return status;
 }
 

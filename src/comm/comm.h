@@ -131,8 +131,10 @@ struct hg_comm {
     int waiting; /* atomic: there are calls that are not taken yet */
     /* whoever drives */
     comm_op *ops;
-    uint32_t looks; /* at them */
-    uint64_t sent;  /* bytes of messages of collectives */
+    struct {
+        uint32_t looks; /* at them */
+        uint64_t sent;  /* bytes of messages of collectives */
+    } counts;
     struct {
         comm_transfer *transfers; /* of the collective that is under way */
         uint8_t *firsts;          /* first messages, one of each rank */
@@ -167,8 +169,8 @@ static inline bool comm_combines(hg_comm_kind kind) {
     return kind == HG_COMM_ALL_REDUCE || kind == HG_COMM_REDUCE_SCATTER;
 }
 
-/* Bytes that all ranks together send for a call, with the first messages: what hg_comm.sent of all
- * of them counts. block: of hg_comm_call.count elements. */
+/* Bytes that all ranks together send for a call, with the first messages: what hg_comm.counts.sent
+ * of all of them counts. block: of hg_comm_call.count elements. */
 uint64_t comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks);
 
 /* ---- engine.c ---- */

@@ -369,7 +369,7 @@ static void drive(hg_comm *c, const comm_op *op) {
     uint32_t idle = 0;
     for (;;) {
         if (idle + 1 >= SPINS + YIELDS) c->provider->look(c->group); /* it sleeps, or goes on */
-        bool clock = idle >= SPINS || ++c->looks % LOOKS_A_CLOCK == 0;
+        bool clock = idle >= SPINS || ++c->counts.looks % LOOKS_A_CLOCK == 0;
         if (drive_once(c, clock)) idle = 0;
         if (op ? op->finished : !c->ops && !hg_atomic_load(&c->waiting, HG_ACQUIRE)) return;
         if (++idle < SPINS)

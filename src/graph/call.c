@@ -11,7 +11,8 @@ static void sort_operands(graph_request *r) {
 }
 
 static hg_status append(hg_graph *g, graph_request *r) {
-    graph_call call = {.op = r->op, .type = r->type, .program = r->program, .line = r->line};
+    graph_call call = {
+        .op = r->op, .type = r->type, .program = r->program, .line = r->line, .inst = r->inst};
     call.writes_more = graph_is_collective(&call);
     if (r->program) {
         call.whole = graph_fills(g, r);

@@ -119,6 +119,7 @@ static void begin_call(filler *f, uint32_t inst) {
     f->r->op = HG_OP_NONE;
     f->r->declared = f->declared;
     f->r->line = f->p->lines ? f->p->lines[inst] : 0;
+    f->r->inst = inst;
 }
 
 /* ---- whole-array instructions ---- */

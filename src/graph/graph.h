@@ -104,6 +104,7 @@ typedef struct graph_call {
     uint32_t first_operand, operand_count;
     uint32_t first_result, result_count;
     uint32_t line;
+    uint32_t inst; /* of a graph from a program: its first instruction there */
 } graph_call;
 
 typedef struct graph_result {

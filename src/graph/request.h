@@ -18,7 +18,7 @@ typedef struct graph_request {
     const char *result_names[HG_MAX_PARAMS];
     size_t result_lengths[HG_MAX_PARAMS];
     uint32_t result_count;
-    uint32_t line;
+    uint32_t line, inst;
 } graph_request;
 /* Fills in what is left out of sizes and shapes, checks, and appends (call.c). The results' values
  * are in request->results then. */

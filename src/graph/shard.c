@@ -82,10 +82,7 @@ static hg_status consider_new(shard *s, const shard_rule *rule, const shard_way 
         int axis = shard_axis_along(&rule->arrays[i], way);
         if (axis >= 0) extent = shard_extent(s, rule->arrays[i].value, (uint32_t)axis);
     }
-    for (uint32_t r = 0; r <= s->ranks; r++) {
-        uint64_t start = plan_times(extent / s->ranks + (extent % s->ranks != 0), r);
-        starts[r] = start < extent ? start : extent;
-    }
+    shard_even_starts(s, extent, starts);
     hg_status status = shard_keep_cut(s, starts, &cut);
     hg_free(starts);
     if (status == HG_OK) consider(s, rule, (choice){.way = way, .cut = cut}, best);

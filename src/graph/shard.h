@@ -5,11 +5,16 @@
 
 #include "graph/graph.h"
 
+enum { GRAPH_SHARES = 1 << 20 };
+
 typedef struct graph_shard_options {
     uint32_t ranks;
     bool fast;          /* partial sums of floats: other bits than one device has */
     bool whole_outputs; /* each rank has each output whole */
-    bool no_arrays;     /* the graph is only counted: elements of constants are not needed */
+    /* Where parts of even cuts begin, in parts of 2^20 of the extent: ranks + 1 of them; NULL: all
+     * have as much */
+    const uint32_t *shares;
+    bool no_arrays; /* the graph is only counted: elements of constants are not needed */
 } graph_shard_options;
 
 /* An input, constant or output of a rank's graph as a part of the whole array: [outer, extent,

@@ -71,13 +71,20 @@ static hg_status say_cuts(const shard *s, uint32_t value, const graph_place *pla
     return HG_OK;
 }
 
+void shard_even_starts(const shard *s, uint64_t extent, uint64_t *starts) {
+    const uint32_t *shares = s->options->shares;
+    uint64_t part = extent / s->ranks + (extent % s->ranks != 0), unit = GRAPH_SHARES;
+    for (uint32_t r = 0; r <= s->ranks; r++)
+        starts[r] = shares ? extent / unit * shares[r] + extent % unit * shares[r] / unit
+                           : even_start(extent, part, r);
+}
+
 hg_status shard_place_of(shard *s, uint32_t value, shard_place *place) {
     const graph_place *said = &s->g->values.data[value].place;
     *place = (shard_place){.kind = said->kind, .axis = said->axis, .operation = said->operation};
     if (s->ranks == 1) place->kind = GRAPH_WHOLE;
     if (said->kind != GRAPH_SPLIT) return HG_OK;
     uint64_t extent = shard_extent(s, value, said->axis),
-             part = extent / s->ranks + (extent % s->ranks != 0),
              *starts = hg_calloc((size_t)s->ranks + 1, sizeof *starts);
     if (!starts) return hg_fail_memory();
     starts[s->ranks] = extent;
@@ -85,7 +92,7 @@ hg_status shard_place_of(shard *s, uint32_t value, shard_place *place) {
     if (said->cut_count)
         status = say_cuts(s, value, said, extent, starts);
     else
-        for (uint32_t r = 0; r < s->ranks; r++) starts[r] = even_start(extent, part, r);
+        shard_even_starts(s, extent, starts);
     if (status == HG_OK) status = shard_keep_cut(s, starts, &place->cut);
     hg_free(starts);
     return status;

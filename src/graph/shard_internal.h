@@ -59,6 +59,8 @@ static inline uint64_t shard_length(const shard *s, uint32_t cut) {
 
 /* Where parts of an extent begin; starts has ranks + 1 places. */
 hg_status shard_keep_cut(shard *s, const uint64_t *starts, uint32_t *cut) HG_NODISCARD;
+/* The ranks' parts of an extent where nothing says where they begin. */
+void shard_even_starts(const shard *s, uint64_t extent, uint64_t *starts);
 /* The place that a value of g says, with numbers. */
 hg_status shard_place_of(shard *s, uint32_t value, shard_place *place) HG_NODISCARD;
 

@@ -207,8 +207,8 @@ static bool find_operation(finder *f) {
 /* Products of parts are added; a bias or an activation would come too early. */
 static bool is_plain_product(finder *f) {
     f->rule->operation = HG_OPNAME_SUM;
-    uint32_t activation = operand_named(f->row, "activation", 10);
-    return f->rule->array_count == 3 && !given(f, activation);
+    const graph_operand *activation = given(f, operand_named(f->row, "activation", 10));
+    return f->rule->array_count == 3 && (!activation || activation->number == HG_OPNAME_IDENTITY);
 }
 
 /* Integers wrap, so that any order gives the same bits; of floats only what is asked to be fast. */

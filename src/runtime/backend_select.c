@@ -436,7 +436,10 @@ hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_
     } else {
         HG_TRY(hg_config_trial(b->paths.cache, &trial));
         HG_TRY(list_devices(b->driver, &trial, &list));
-        if (b->config.device_id < list.count) own = list.devices[b->config.device_id];
+        if (b->config.device_id < list.count)
+            own = list.devices[b->config.device_id];
+        else if (list.count) /* the first one once more (HOLOGRAM_PRETEND=devices=N) */
+            own = list.devices[0];
         hg_free(list.devices);
     }
     own.device = b->config.device_id;

@@ -14,6 +14,15 @@
 /* HG_ERROR_ISA with a code of language.md 5.1: P01 … P08. */
 hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(2, 3);
 
+/* What params has under a name, for those that stand for it. */
+typedef struct hg_given {
+    bool buffer;     /* else a scalar */
+    uint64_t handle; /* of the buffer */
+    hg_type type;    /* of the scalar */
+    const uint8_t *bytes;
+} hg_given;
+bool hg_params_given(const hg_params *params, const char *name, hg_given *given);
+
 /* ---- the backend ---- */
 /* Kernels run on the host's threads, in its memory. */
 bool hg_backend_is_host(const hg_backend *b);

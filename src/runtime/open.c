@@ -62,6 +62,12 @@ static hg_status note_passed(hg_opening *o) {
     return HG_OK;
 }
 
+/* The device that is asked for; the first one where it is there several times (devices=N). */
+static uint32_t wanted_device(const hg_backend *b) {
+    bool same = b->config.device_id < hg_pretended_number(b->config.pretend, "devices", 0);
+    return same ? 0 : b->config.device_id;
+}
+
 /* Devices of the automatic order that failed late are passed over like those that fail at once. */
 static hg_status open_device(void *user, const hg_driver *driver, uint32_t index) {
     hg_opening *o = user;
@@ -74,7 +80,7 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     b->device = NULL; /* after one that did not open */
     hg_status status = hg_driver_open(driver, index, &options, &b->driver, &b->device);
     if (status == HG_ERROR_BACKEND_UNAVAILABLE) HG_TRY(note_passed(o));
-    o->index = index;
+    o->index = wanted_device(b) == b->config.device_id ? index : b->config.device_id;
     return status;
 }
 
@@ -98,7 +104,7 @@ static hg_status choose(hg_opening *o) {
     o->tried = 0;
     HG_TRY(hg_config_trial(b->paths.cache, &trial));
     HG_TRY(b->adopted ? adopt(o)
-                      : hg_select(b->config.backend, b->config.device_id, &trial, open_device, o));
+                      : hg_select(b->config.backend, wanted_device(b), &trial, open_device, o));
     o->stage = AWAITS;
     return HG_OK;
 }

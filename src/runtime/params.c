@@ -251,6 +251,13 @@ static const hg_param_value *given(const hg_params *params, const char *name) {
     return params ? find(params, name, 0) : NULL;
 }
 
+bool hg_params_given(const hg_params *params, const char *name, hg_given *to) {
+    const hg_param_value *v = given(params, name);
+    if (!v || (v->kind != HG_PARAM_BUFFER && v->kind != HG_PARAM_SCALAR)) return false;
+    *to = (hg_given){v->kind == HG_PARAM_BUFFER, v->handle, (hg_type)v->type, v->bytes};
+    return true;
+}
+
 static const char *const KINDS[] = {"scalar", "buffer", "pool", "scratch",
                                     "table"}; /* by
                                                  hg_param_kind

@@ -15,7 +15,7 @@ import sys
 OPTIONAL = {
     ("*", "diagnostics"), ("*", "options"), ("hg_backend_execute_program", "launch"), ("hg_backend_execute_program_with_params", "launch"),
     ("hg_backend_execute_program_with_params", "params"), ("hg_executable_create_for", "launch"), ("hg_executable_create_for", "params"),
-    ("hg_binding_create", "launch"), ("hg_binding_create", "params"), ("hg_binding_start", "context"), ("hg_context_set_comm", "context"), ("hg_context_set_comm", "comm"), ("hg_queue_create", "context"),
+    ("hg_binding_create", "launch"), ("hg_binding_create", "params"), ("hg_binding_start", "context"), ("hg_context_set_comm", "context"), ("hg_context_set_comm", "comm"), ("hg_distributed_create", "backend"), ("hg_queue_create", "context"),
     ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_program_print_structured", "length"), ("hg_tree_place", "text"), ("hg_tree_begin_function", "parameters"),
     ("hg_tree_lanes", "extents"), ("hg_tree_grid", "extents"), ("hg_tree_meta", "key"), ("hg_tree_meta", "value"), # hg_tree_build says it
     ("hg_config_read_files", "path"), ("hg_config_load", "path"), ("hg_config_list", "path"), ("hg_config_list", "user"), ("hg_executor_execute", "launch"), ("hg_executor_execute", "params"), ("hg_backend_listen", "user"), ("hg_event_on_done", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
@@ -37,6 +37,8 @@ VALID = {
     "const hg_dispatch_record *": "hg_dispatch_at(0)", "double": "1.0", "float": "1.0f", "hg_status": "HG_OK", "hg_label": "f.label",
     "const char * text": "f.text", "const char * operation": '"sqrt"', "const char * name": '"x"', "const char *": '"x"',
     "const char * path": '"/dev/null"', "int dir": "HG_PARAM_INOUT", "size_t length": "8", "uint64_t length": "8", "size_t size": "64",
+    "hg_multi_gpu *": "f.multi", "const hg_multi_gpu *": "f.multi", "hg_distributed *": "f.distributed", "const hg_distributed *": "f.distributed",
+    "const hg_placement *": "&f.placement", "const char *const * addresses": "&f.address", "const double * weights": "&f.weight", "const uint32_t * devices": "f.devices",
     "const hg_command *": "&f.command", "hg_program_cache *": "f.program_cache", "const hg_program_cache *": "f.program_cache",
     "hg_class_allocator *": "f.class_allocator", "hg_optimizer *": "f.optimizer", "hg_optimize_stats *": "NULL", "hg_code_listener *": "NULL", "hg_event_listener *": "f.on_done", "hg_config_listener *": "f.on_config", "const char * target": '"kir"', "hg_class_block": "(hg_class_block){{0}, 0, 0, 0, 1}",
 }
@@ -51,6 +53,7 @@ RELEASE = {
     "hg_binding **": "hg_binding_destroy", "hg_circuit **": "hg_circuit_destroy", "hg_ring **": "hg_ring_destroy",
     "hg_event **": "hg_event_destroy", "hg_comm **": "hg_comm_destroy", "hg_executor **": "hg_executor_destroy", "hg_tensor **": "hg_tensor_release", "hg_tensor_scope **": "(void)!hg_scope_end", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
     "hg_graph_binding **": "hg_graph_binding_destroy", "hg_program_cache **": "hg_program_cache_destroy",
+    "hg_multi_gpu **": "hg_multi_gpu_destroy", "hg_distributed **": "hg_distributed_destroy",
     "hg_class_allocator **": "hg_class_allocator_destroy", "hg_optimizer **": "hg_optimizer_destroy",
 }
 ENDS = re.compile(r"_(destroy|release|free|programs_free)$|^hg_string_free$")

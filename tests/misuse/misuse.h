@@ -13,6 +13,12 @@ typedef struct misuse_fixture {
     hg_backend *backend;
     hg_context *context;
     hg_comm *comm;
+    hg_multi_gpu *multi;
+    hg_distributed *distributed;
+    hg_placement placement;
+    const char *address;
+    double weight;
+    uint32_t devices[2];
     hg_comm_call call;
     hg_queue *queue;
     hg_event *event;

@@ -69,6 +69,11 @@ static void open_fixture(void) {
     f.command = (hg_command){
         .size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
     must(hg_comm_create_local(&f.backend, 1, &f.comm));
+    must(hg_multi_gpu_create("cpu", f.devices, 1, &f.multi));
+    f.address = "here:1";
+    f.weight = 1;
+    f.placement = (hg_placement){"q", "whole"};
+    must(hg_distributed_create(&f.address, 1, "cpu", &f.distributed));
     f.call = (hg_comm_call){.size = sizeof f.call, .kind = HG_COMM_BARRIER};
     must(hg_queue_submit(f.queue, &f.command, 1, NULL, 0, &f.event));
 }
@@ -76,6 +81,8 @@ static void open_fixture(void) {
 static void close_fixture(void) {
     hg_event_destroy(f.event);
     hg_comm_destroy(f.comm);
+    hg_multi_gpu_destroy(f.multi);
+    hg_distributed_destroy(f.distributed);
     hg_tensor_release(f.tensor);
     hg_executor_destroy(f.executor);
     hg_opening_destroy(f.opening);

@@ -42,6 +42,7 @@ VALID = {
     ("hg_execute_reduce", "output"): "f.typed_one", ("hg_execute_binary", "operation"): '"div"', ("hg_execute_reduce", "operation"): '"sum"',
     ("hg_copy_typed_to", "type"): "HG_TYPE_F32", ("hg_copy_typed_from", "type"): "HG_TYPE_F32", ("hg_copy_typed_to", "data"): "f.floats",
     ("hg_comm_create", "provider"): '"threads"', ("hg_comm_start", "wait_count"): "0", ("hg_context_set_comm", "comm"): "NULL",
+    ("hg_multi_gpu_create", "backend"): '"cpu"', ("hg_distributed_create", "backend"): '"cpu"', ("hg_distributed_broadcast", "root"): "0",
     ("hg_copy_typed_to", "count"): "8", ("hg_copy_typed_from", "count"): "8", ("hg_type_zero", "type"): "HG_TYPE_F32",
     ("hg_type_one", "type"): "HG_TYPE_BF16", ("hg_circuit_run", "circuit"): "&f.translated", ("hg_circuit_submit", "circuit"): "&f.translated",
 }

@@ -283,6 +283,11 @@ static void open_fixture(void) {
     MUST(hg_queue_submit(f.queue, f.commands, 2, NULL, 0, &f.event));
     MUST(hg_queue_synchronize(f.queue));
     MUST(hg_comm_create_local(&f.backend, 1, &f.comm));
+    MUST(hg_multi_gpu_create("cpu", f.devices, 1, &f.multi));
+    f.address = "here:1";
+    f.weight = 1;
+    f.placement = (hg_placement){"q", "whole"};
+    MUST(hg_distributed_create(&f.address, 1, "cpu", &f.distributed));
     f.call = (hg_comm_call){.size = sizeof f.call,
                             .kind = HG_COMM_ALL_REDUCE,
                             .type = HG_TYPE_F16,
@@ -294,6 +299,8 @@ static void open_fixture(void) {
 static void close_fixture(void) {
     GONE(hg_event_destroy(f.event));
     GONE(hg_comm_destroy(f.comm));
+    GONE(hg_multi_gpu_destroy(f.multi));
+    GONE(hg_distributed_destroy(f.distributed));
     MUST(hg_executor_free(f.executor, f.given));
     GONE(hg_tensor_release(f.tensor));
     GONE(hg_executor_destroy(f.executor));

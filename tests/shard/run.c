@@ -297,7 +297,7 @@ static void check_counts(tester *t, const rank *ranks, const graph_shard_options
     for (uint64_t i = 0; i < cost.exchange_count; i++)
         planned += comm_call_bytes(evaluated_kind(cost.exchanges[i].op), cost.exchanges[i].block,
                                    t->ranks);
-    for (uint32_t r = 0; r < t->ranks; r++) sent += ranks[r].comm->sent;
+    for (uint32_t r = 0; r < t->ranks; r++) sent += ranks[r].comm->counts.sent;
     for (uint32_t i = 0; i < cost.cost_count; i++) members += cost.costs[i].ranks;
     if (planned != sent || members != t->ranks) {
         char what[120];

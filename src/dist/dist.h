@@ -1,0 +1,65 @@
+/* A program on several devices: its graph, whose arrays are the caller's, and how ranks and stages
+ * carry it out. Arrays go from device to device through the host.
+ * Must not know: which provider ranks have. */
+#ifndef HG_DIST_DIST_H
+#define HG_DIST_DIST_H
+
+#include "graph/shard.h"
+#include <hologram/devices.h>
+
+/* ---- a program with its arrays (job.c) ---- */
+
+typedef struct dist_job {
+    hg_backend *home; /* whose buffers the parameters are */
+    hg_program *program;
+    const hg_params *params;
+    hg_graph *graph;
+    uint64_t *symbols, *sizes; /* of the graph's symbols, of its extents */
+    uint8_t *placed;           /* by value: a placement says where it lies */
+    uint8_t **inputs;          /* by value: elements of what is given */
+    uint8_t **outputs;         /* by output: elements */
+    uint64_t *handles;         /* by output: the caller's buffer */
+} dist_job;
+
+/* What a graph is given is read; the caller ends it, also after failure. */
+hg_status dist_job_begin(dist_job *job, hg_backend *home, hg_program *program,
+                         const hg_launch *launch, const hg_params *params) HG_NODISCARD;
+/* Outputs go to the caller's buffers. */
+hg_status dist_job_finish(dist_job *job) HG_NODISCARD;
+void dist_job_end(dist_job *job);
+hg_status dist_job_place(dist_job *job, const hg_placement *placements, size_t count) HG_NODISCARD;
+/* Inputs that have the batch in front, and that nothing places, are split there; *extent: how much
+ * that is, 0: there is none. size: of each part, 0: as the shares say. */
+hg_status dist_job_split_batch(dist_job *job, uint32_t ranks, uint64_t size,
+                               uint64_t *extent) HG_NODISCARD;
+
+/* ---- parts of arrays ---- */
+
+uint64_t dist_part_bytes(const graph_part *part);
+/* Between a part, whose elements lie one after another, and the whole array. */
+void dist_take_part(const graph_part *part, const uint8_t *whole, uint8_t *own);
+void dist_give_part(const graph_part *part, const uint8_t *own, uint8_t *whole);
+/* Elements of an input or constant of the job's graph by its name. */
+const uint8_t *dist_job_input(const dist_job *job, const char *name);
+
+/* ---- ranks (ranks.c) ---- */
+
+/* What one rank does. The communicator is that of the backend's own context. */
+hg_status dist_run_rank(dist_job *job, const graph_shard_options *options, uint32_t rank,
+                        hg_backend *backend) HG_NODISCARD;
+/* All ranks, each by a thread. */
+hg_status dist_run_ranks(dist_job *job, const graph_shard_options *options,
+                         hg_backend *const *backends, hg_comm *const *comms) HG_NODISCARD;
+
+/* ---- stages (stages.c) ---- */
+
+typedef struct dist_stages {
+    uint32_t count;
+    const size_t *points; /* instructions that stages but the first begin with; NULL: as many calls
+                             each */
+    uint32_t batches;     /* that follow each other, where they need nothing of each other */
+} dist_stages;
+hg_status dist_run_stages(dist_job *job, const dist_stages *stages,
+                          hg_backend *const *backends) HG_NODISCARD;
+
+#endif
