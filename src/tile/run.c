@@ -188,6 +188,32 @@ bool tile_run_is_large(const tile_kernel *k, uint64_t lanes, uint64_t work) {
     return !hg_mul_u64(lanes, each * (k->has_loop ? 16 : 1), &work) || work >= 200000;
 }
 
+/* Native code takes from a tenth of the interpreter's time to all of it, so launches that may be
+ * too short for threads are timed: the first few go on one. */
+enum { TIMED_LAUNCHES = 3, SHARED_NS = 10000, SURELY = 16 };
+
+static bool is_shared(const tile_kernel *k, const tile_launch *launch, bool *is_timed) {
+    *is_timed = false;
+    if (!tile_run_is_large(k, launch->lanes, launch->work)) return false;
+    if (launch->work || !tile_native_of(k) ||
+        tile_run_is_large(k, launch->lanes / SURELY, launch->work))
+        return true;
+    *is_timed = hg_atomic_load(&k->native.timed, HG_ACQUIRE) < TIMED_LAUNCHES;
+    return !*is_timed && launch->lanes * hg_atomic_load(&k->native.lanes_ns, HG_RELAXED) >=
+                             SHARED_NS * UINT64_C(1024);
+}
+
+static void note_time(const tile_kernel *kernel, uint64_t lanes, uint64_t ns) {
+    tile_kernel *k = (tile_kernel *)(uintptr_t)kernel;
+    uint64_t each = ns / (lanes / 1024 + 1) + 1;
+    uint32_t known = hg_atomic_load(&k->native.timed, HG_RELAXED);
+    if (known && hg_atomic_load(&k->native.lanes_ns, HG_RELAXED) < each)
+        each = hg_atomic_load(&k->native.lanes_ns, HG_RELAXED);
+    hg_atomic_store(&k->native.lanes_ns, each < UINT32_MAX ? (uint32_t)each : UINT32_MAX,
+                    HG_RELAXED);
+    hg_atomic_store(&k->native.timed, known + 1, HG_RELEASE);
+}
+
 /* Tiles or blocks of `each` lanes that a thread takes at once: some for each thread even where
  * there are few, for each may have long loops. */
 static uint64_t chunk_of(uint64_t count, uint32_t each) {
@@ -228,13 +254,16 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     uint64_t count = (launch->lanes - 1) / each + 1;
     if (kernel->options.check_races && !(s.races = tile_races_create(kernel->options.budget)))
         return hg_fail_memory();
-    bool ok = true, alone = count == 1 || launch->max_threads == 1 || s.races ||
-                            !tile_run_is_large(kernel, launch->lanes, launch->work);
+    bool is_timed = false, ok = true,
+         alone = count == 1 || launch->max_threads == 1 || s.races ||
+                 !is_shared(kernel, launch, &is_timed);
+    uint64_t start = is_timed ? hg_clock_ns() : 0;
     if (kernel->combined.count)
         s.owns = tile_owns_begin(kernel, launch,
                                  alone ? 1 : hg_thread_pool_count(hg_thread_pool_global()));
     if (alone) {
         ok = run_range(&s, 0, count, each, width, 0);
+        if (is_timed) note_time(kernel, launch->lanes, hg_clock_ns() - start);
     } else {
         shared_run run = {&s, each, width};
         hg_thread_pool_run(hg_thread_pool_global(), count, chunk_of(count, each), run_worker, &run);
