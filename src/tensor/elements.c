@@ -3,7 +3,7 @@
  * written out, others are parameters.
  * Must not know: which operations there are. */
 #include "library/texts.h"
-#include "tensor/tensor.h"
+#include "tensor/lanes.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,61 +11,43 @@ enum { MOST_INPUTS = 3, MOST_SCALARS = 4 };
 
 /* Of each operand (inputs, then the result) where its elements are, over common axes. */
 typedef struct layout {
-    uint32_t rank, operands;
+    tensor_lanes lanes;
     bool pairs;                   /* lanes do both parts of complex elements */
     bool packed[MOST_INPUTS + 1]; /* its elements are in the order of the lanes */
-    uint64_t shape[HG_TENSOR_AXES];
-    uint64_t offsets[MOST_INPUTS + 1];
-    int64_t strides[MOST_INPUTS + 1][HG_TENSOR_AXES];
 } layout;
 
 /* Operands are added one by one. */
-static void begin_layout(layout *l, uint32_t rank) {
-    l->rank = rank;
-    l->operands = 0;
+static void begin_layout(layout *l, const uint64_t *shape, uint32_t rank) {
+    l->lanes.rank = rank;
+    l->lanes.operands = 0;
+    if (rank) memcpy(l->lanes.shape, shape, rank * sizeof *shape);
 }
 
 /* A new array in C order. */
-static void add_new(layout *l, const uint64_t *shape, uint32_t rank) {
-    uint32_t k = l->operands++;
-    l->offsets[k] = 0;
-    tensor_c_strides(shape, rank, l->strides[k]);
+static void add_new(layout *l) {
+    uint32_t k = l->lanes.operands++;
+    l->lanes.offsets[k] = 0;
+    tensor_c_strides(l->lanes.shape, l->lanes.rank, l->lanes.strides[k]);
 }
 
-static void add_operand(layout *l, const hg_tensor *t, const uint64_t *shape, uint32_t rank) {
-    uint32_t k = l->operands++;
-    l->offsets[k] = t->offset;
+static void add_operand(layout *l, const hg_tensor *t) {
+    tensor_lanes *a = &l->lanes;
+    uint32_t k = a->operands++, rank = a->rank;
+    a->offsets[k] = t->offset;
     for (uint32_t d = 0; d < rank; d++) {
         uint32_t own = d + t->rank - rank;
-        bool repeated = d < rank - t->rank || (t->shape[own] == 1 && shape[d] != 1);
-        l->strides[k][d] = repeated ? 0 : t->strides[own];
+        bool repeated = d < rank - t->rank || (t->shape[own] == 1 && a->shape[d] != 1);
+        a->strides[k][d] = repeated ? 0 : t->strides[own];
     }
-}
-
-/* Axes of one element go, and those that lie behind each other for all operands become one. */
-static void collapse(layout *l, const uint64_t *shape, uint32_t rank) {
-    l->rank = 0;
-    for (uint32_t d = 0; d < rank; d++) {
-        if (shape[d] == 1) continue;
-        bool joins = l->rank > 0;
-        for (uint32_t k = 0; k < l->operands && joins; k++)
-            joins = l->strides[k][l->rank - 1] == l->strides[k][d] * (int64_t)shape[d];
-        uint32_t to = joins ? l->rank - 1 : l->rank++;
-        l->shape[to] = joins ? l->shape[to] * shape[d] : shape[d];
-        for (uint32_t k = 0; k < l->operands; k++) l->strides[k][to] = l->strides[k][d];
-    }
-    if (l->rank) return;
-    l->rank = 1;
-    l->shape[0] = 1;
-    for (uint32_t k = 0; k < l->operands; k++) l->strides[k][0] = 1;
 }
 
 static void find_packed(layout *l) {
+    const tensor_lanes *a = &l->lanes;
     int64_t strides[HG_TENSOR_AXES];
-    tensor_c_strides(l->shape, l->rank, strides);
-    for (uint32_t k = 0; k < l->operands; k++)
-        l->packed[k] = !l->offsets[k] &&
-                       memcmp(strides, l->strides[k], l->rank * sizeof *strides) == 0;
+    tensor_c_strides(a->shape, a->rank, strides);
+    for (uint32_t k = 0; k < a->operands; k++)
+        l->packed[k] = !a->offsets[k] &&
+                       memcmp(strides, a->strides[k], a->rank * sizeof *strides) == 0;
 }
 
 /* Parts of complex elements that lie side by side in all operands are the numbers of a longer last
@@ -73,26 +55,27 @@ static void find_packed(layout *l) {
 static bool join_parts(layout *l, const tensor_formula *f, const hg_tensor *const *inputs) {
     bool joins = tensor_is_complex(f->computes) && tensor_is_complex(f->gives) &&
                  !strchr(f->expression, ';');
-    uint32_t last = l->rank - 1;
-    for (uint32_t k = 0; k < l->operands && joins; k++)
-        joins = (l->strides[k][last] == 1 || l->shape[last] == 1) &&
-                (k + 1 == l->operands || tensor_is_complex(inputs[k]->type));
+    tensor_lanes *a = &l->lanes;
+    uint32_t last = a->rank - 1;
+    for (uint32_t k = 0; k < a->operands && joins; k++)
+        joins = (a->strides[k][last] == 1 || a->shape[last] == 1) &&
+                (k + 1 == a->operands || tensor_is_complex(inputs[k]->type));
     if (!joins) return false;
-    l->shape[last] *= 2;
-    for (uint32_t k = 0; k < l->operands; k++) {
-        l->offsets[k] *= 2;
-        for (uint32_t d = 0; d < l->rank; d++) l->strides[k][d] *= 2;
-        l->strides[k][last] = 1;
+    a->shape[last] *= 2;
+    for (uint32_t k = 0; k < a->operands; k++) {
+        a->offsets[k] *= 2;
+        for (uint32_t d = 0; d < a->rank; d++) a->strides[k][d] *= 2;
+        a->strides[k][last] = 1;
     }
     return true;
 }
 
 /* Makes the layout of operands that were added; `real` receives what the formula is to it. */
 static void arrange(layout *l, const tensor_formula *f, const hg_tensor *const *inputs,
-                    const uint64_t *shape, uint32_t rank, tensor_formula *real) {
+                    tensor_formula *real) {
     bool any = tensor_is_complex(f->computes) || tensor_is_complex(f->gives);
-    for (uint32_t k = 0; k + 1 < l->operands; k++) any |= tensor_is_complex(inputs[k]->type);
-    collapse(l, shape, rank);
+    for (uint32_t k = 0; k + 1 < l->lanes.operands; k++) any |= tensor_is_complex(inputs[k]->type);
+    lanes_collapse(&l->lanes, 0);
     l->pairs = any && !join_parts(l, f, inputs);
     find_packed(l);
     *real = *f;
@@ -103,23 +86,11 @@ static void arrange(layout *l, const tensor_formula *f, const hg_tensor *const *
 
 /* ---- names of parameters ---- */
 
-static const char *const ARRAYS[MOST_INPUTS] = {"x0", "x1", "x2"};
-static const char *const EXTENTS[HG_TENSOR_AXES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
-static const char *const OFFSETS[MOST_INPUTS + 1] = {"o0", "o1", "o2", "o3"};
 static const char *const SCALARS[MOST_SCALARS] = {"v0", "v1", "v2", "v3"};
 /* Numbers of u64 are given as i64 of the same bits: to a graph a parameter of u64 is an extent,
  * below 2^63. */
 static const char *const WORDS[MOST_SCALARS] = {"w0", "w1", "w2", "w3"};
-static const char *const STRIDES[MOST_INPUTS + 1][HG_TENSOR_AXES] = {
-#define ROW(k) \
-    { k "0", k "1", k "2", k "3", k "4", k "5", k "6", k "7" }
-    ROW("s0"), ROW("s1"), ROW("s2"), ROW("s3")
-#undef ROW
-};
-
 /* ---- the text ---- */
-
-static const char *type_name(hg_element type) { return hg_type_name(tensor_stored(type)); }
 
 /* An expression of a formula, with its $T, $B, $S, $W and $M. */
 static void add_expression(hg_text *out, const tensor_formula *f, const char *from) {
@@ -130,7 +101,7 @@ static void add_expression(hg_text *out, const tensor_formula *f, const char *fr
             continue;
         }
         switch (*++at) {
-        case 'T': hg_text_addf(out, "%s", type_name(f->computes)); break;
+        case 'T': hg_text_addf(out, "%s", lanes_type_name(f->computes)); break;
         case 'B': hg_text_addf(out, "u%llu", (unsigned long long)bits); break;
         case 'S': hg_text_addf(out, "i%llu", (unsigned long long)bits); break;
         case 'W': hg_text_addf(out, "%llu", (unsigned long long)bits); break;
@@ -140,23 +111,10 @@ static void add_expression(hg_text *out, const tensor_formula *f, const char *fr
 }
 
 static void add_index(hg_text *out, const layout *l, uint32_t k) {
-    bool any = false;
-    if (l->packed[k]) {
-        hg_text_addf(out, l->rank == 1 ? "i0" : "global_lane_id");
-        return;
-    }
-    if (l->offsets[k]) {
-        hg_text_addf(out, "%s", OFFSETS[k]);
-        any = true;
-    }
-    for (uint32_t d = 0; d < l->rank; d++) {
-        int64_t stride = l->strides[k][d];
-        if (!stride) continue;
-        hg_text_addf(out, "%si%u", any ? " + " : "", (unsigned)d);
-        if (stride != 1) hg_text_addf(out, stride < 0 ? " * u64(%s)" : " * %s", STRIDES[k][d]);
-        any = true;
-    }
-    if (!any) hg_text_addf(out, "0");
+    if (l->packed[k])
+        hg_text_addf(out, l->lanes.rank == 1 ? "i0" : "global_lane_id");
+    else if (!lanes_add_place(out, &l->lanes, k))
+        hg_text_addf(out, "0");
 }
 
 /* part: 0 or 1, of a complex element; 2: of a real one. */
@@ -166,20 +124,12 @@ static void add_place(hg_text *out, const layout *l, uint32_t k, uint32_t part) 
     if (part < 2) hg_text_addf(out, part ? ") + 1" : ")");
 }
 
-static void add_numbers(hg_text *out, const layout *l, uint32_t k) {
-    if (l->offsets[k]) hg_text_addf(out, ".param %s u64\n", OFFSETS[k]);
-    for (uint32_t d = 0; d < l->rank && !l->packed[k]; d++)
-        if (l->strides[k][d] && l->strides[k][d] != 1)
-            hg_text_addf(out, ".param %s %s\n", STRIDES[k][d],
-                         l->strides[k][d] < 0 ? "i64" : "u64");
-}
-
 /* Of input k an element, or a part of it. */
 static void add_load(hg_text *out, const layout *l, const tensor_formula *f,
                      const hg_tensor *const *inputs, uint32_t k, uint32_t part) {
     bool cast = tensor_stored(inputs[k]->type) != tensor_stored(f->computes);
-    if (cast) hg_text_addf(out, "%s(", type_name(f->computes));
-    hg_text_addf(out, "%s[", ARRAYS[k]);
+    if (cast) hg_text_addf(out, "%s(", lanes_type_name(f->computes));
+    hg_text_addf(out, "%s[", lanes_array_name(k));
     add_place(out, l, k, part);
     hg_text_addf(out, cast ? "])\n" : "]\n");
 }
@@ -187,22 +137,22 @@ static void add_load(hg_text *out, const layout *l, const tensor_formula *f,
 static void add_loads(hg_text *out, const layout *l, const tensor_formula *f,
                       const hg_tensor *const *inputs) {
     bool pairs = l->pairs && tensor_is_complex(f->computes);
-    for (uint32_t k = 0; k + 1 < l->operands; k++) {
+    for (uint32_t k = 0; k + 1 < l->lanes.operands; k++) {
         bool truth = f->computes == HG_ELEMENT_BOOL || (f->truths >> k & 1);
         bool both = l->pairs && tensor_is_complex(inputs[k]->type);
         hg_text_addf(out, "    let %c%s = ", "abc"[k], pairs && !truth ? "r" : "");
         if (truth) {
-            hg_text_addf(out, "%s[", ARRAYS[k]);
+            hg_text_addf(out, "%s[", lanes_array_name(k));
             add_place(out, l, k, both ? 0 : 2);
             hg_text_addf(out, "] != 0");
-            if (both) hg_text_addf(out, " || %s[", ARRAYS[k]);
+            if (both) hg_text_addf(out, " || %s[", lanes_array_name(k));
             if (both) add_place(out, l, k, 1);
             hg_text_addf(out, both ? "] != 0\n" : "\n");
             continue;
         }
         add_load(out, l, f, inputs, k, both ? 0 : 2);
         if (!pairs) continue;
-        hg_text_addf(out, "    let %ci %s = ", "abc"[k], type_name(f->computes));
+        hg_text_addf(out, "    let %ci %s = ", "abc"[k], lanes_type_name(f->computes));
         if (both)
             add_load(out, l, f, inputs, k, 1);
         else
@@ -214,14 +164,14 @@ static const char *const PART_NAMES[] = {"r", "i"};
 
 /* `y[…] = …` of an element, or a part of it. */
 static void add_store(hg_text *out, const layout *l, const tensor_formula *f, uint32_t part) {
-    uint32_t inputs = l->operands - 1;
+    uint32_t inputs = l->lanes.operands - 1;
     const char *second = strchr(f->expression, ';');
     bool cast = f->gives == HG_ELEMENT_BOOL || f->computes == HG_ELEMENT_BOOL ||
                 tensor_stored(f->gives) != tensor_stored(f->computes);
     hg_text_addf(out, "    y[");
     add_place(out, l, inputs, part);
     hg_text_addf(out, "] = ");
-    if (cast) hg_text_addf(out, "%s(", type_name(f->gives));
+    if (cast) hg_text_addf(out, "%s(", lanes_type_name(f->gives));
     if (part < 2 && !second) {
         hg_text_addf(out, "part(");
         for (uint32_t k = 0; k < inputs; k++)
@@ -236,9 +186,9 @@ static void add_store(hg_text *out, const layout *l, const tensor_formula *f, ui
 /* The expression that each part is by itself. */
 static void add_part(hg_text *out, const layout *l, const tensor_formula *f) {
     hg_text_addf(out, "\nfn part(");
-    for (uint32_t k = 0; k + 1 < l->operands; k++)
-        hg_text_addf(out, "%s%c %s", k ? ", " : "", "abc"[k], type_name(f->computes));
-    hg_text_addf(out, ") -> %s {\n    return ", type_name(f->computes));
+    for (uint32_t k = 0; k + 1 < l->lanes.operands; k++)
+        hg_text_addf(out, "%s%c %s", k ? ", " : "", "abc"[k], lanes_type_name(f->computes));
+    hg_text_addf(out, ") -> %s {\n    return ", lanes_type_name(f->computes));
     add_expression(out, f, f->expression);
     hg_text_addf(out, "\n}\n");
 }
@@ -246,25 +196,26 @@ static void add_part(hg_text *out, const layout *l, const tensor_formula *f) {
 /* direct: the result is written through strides, else it is an array of its own. */
 static void write_text(hg_text *out, const layout *l, const tensor_formula *f,
                        const hg_tensor *const *inputs, uint32_t scalars, bool direct) {
-    uint32_t result = l->operands - 1;
+    uint32_t result = l->lanes.operands - 1;
     bool pairs = l->pairs && tensor_is_complex(f->gives);
     hg_text_addf(out, ".atlas 1\n.program %s\n", f->name);
     for (uint32_t k = 0; k < result; k++)
-        hg_text_addf(out, ".param %s buffer %s in\n", ARRAYS[k], type_name(inputs[k]->type));
-    hg_text_addf(out, ".param y buffer %s %s", type_name(f->gives), direct ? "inout\n" : "out [");
-    for (uint32_t d = 0; d < l->rank && !direct; d++)
-        hg_text_addf(out, "%s%s%s%s", d ? ", " : "", pairs && d + 1 == l->rank ? "2 * " : "",
-                     EXTENTS[d], d + 1 == l->rank ? "]\n" : "");
-    for (uint32_t d = 0; d < l->rank; d++) hg_text_addf(out, ".param %s u64\n", EXTENTS[d]);
-    for (uint32_t k = 0; k < result + direct; k++) add_numbers(out, l, k);
+        hg_text_addf(out, ".param %s buffer %s in\n", lanes_array_name(k),
+                     lanes_type_name(inputs[k]->type));
+    hg_text_addf(out, ".param y buffer %s %s", lanes_type_name(f->gives),
+                 direct ? "inout\n" : "out [");
+    if (!direct) {
+        lanes_add_extents(out, &l->lanes, pairs);
+        hg_text_addf(out, "]\n");
+    }
+    lanes_add_extent_params(out, &l->lanes);
+    for (uint32_t k = 0; k < result + direct; k++)
+        if (!l->packed[k]) lanes_add_params(out, &l->lanes, k);
     bool words = f->computes == HG_TYPE_U64;
     for (uint32_t i = 0; i < scalars; i++)
         hg_text_addf(out, ".param %s %s\n", words ? WORDS[i] : SCALARS[i],
-                     words ? "i64" : type_name(f->computes));
-    hg_text_addf(out, ".lanes [");
-    for (uint32_t d = 0; d < l->rank; d++)
-        hg_text_addf(out, "%si%u < %s", d ? ", " : "", (unsigned)d, EXTENTS[d]);
-    hg_text_addf(out, "]\n");
+                     words ? "i64" : lanes_type_name(f->computes));
+    lanes_add_head(out, &l->lanes);
     for (uint32_t i = 0; i < scalars && words; i++)
         hg_text_addf(out, "    let %s = u64(%s)\n", SCALARS[i], WORDS[i]);
     add_loads(out, l, f, inputs);
@@ -296,17 +247,17 @@ static hg_status program_of(tensor_state *state, const layout *l, const tensor_f
     key.gives = (uint8_t)f->gives;
     key.direct = direct;
     key.scalars = (uint8_t)scalars;
-    key.operands = (uint8_t)l->operands;
+    key.operands = (uint8_t)l->lanes.operands;
     key.pairs = l->pairs;
-    key.rank = (uint8_t)l->rank;
-    for (uint32_t k = 0; k < l->operands; k++) {
-        if (k + 1 < l->operands)
+    key.rank = (uint8_t)l->lanes.rank;
+    for (uint32_t k = 0; k < l->lanes.operands; k++) {
+        if (k + 1 < l->lanes.operands)
             key.types[k] = (uint8_t)(l->pairs ? inputs[k]->type : tensor_stored(inputs[k]->type));
-        for (uint32_t d = 0; d < l->rank; d++) {
-            int64_t s = l->strides[k][d];
+        for (uint32_t d = 0; d < l->lanes.rank; d++) {
+            int64_t s = l->lanes.strides[k][d];
             key.strides[k][d] = s == 0 ? 0 : s == 1 ? 1 : s > 0 ? 2 : 3;
         }
-        if (l->offsets[k]) key.strides[k][0] |= 4;
+        if (l->lanes.offsets[k]) key.strides[k][0] |= 4;
         if (l->packed[k]) key.strides[k][0] |= 8;
     }
     *program = tensor_program_known(state, &key, sizeof key);
@@ -324,24 +275,6 @@ typedef struct operands {
     tensor_arg args[2 * MOST_INPUTS + 2 + HG_TENSOR_AXES * (MOST_INPUTS + 2) + MOST_SCALARS];
     uint32_t count;
 } operands;
-
-/* Strides that go backwards are no extents of a graph. */
-static void add_size(operands *o, const char *name, uint64_t value) {
-    tensor_arg a = {.name = name, .kind = TENSOR_SIZE, .number = value};
-    if (value > INT64_MAX) {
-        a.kind = TENSOR_SCALAR;
-        a.type = HG_TYPE_I64;
-        memcpy(a.bytes, &value, sizeof value);
-    }
-    o->args[o->count++] = a;
-}
-
-static void add_strides(operands *o, const layout *l, uint32_t k) {
-    if (l->offsets[k]) add_size(o, OFFSETS[k], l->offsets[k]);
-    for (uint32_t d = 0; d < l->rank && !l->packed[k]; d++)
-        if (l->strides[k][d] && l->strides[k][d] != 1)
-            add_size(o, STRIDES[k][d], (uint64_t)l->strides[k][d]);
-}
 
 static hg_status add_scalars(operands *o, const tensor_formula *f, const double *scalars,
                              uint32_t count) {
@@ -363,9 +296,10 @@ static void add_all(operands *o, const layout *l, const hg_tensor *const *inputs
                     bool direct) {
     for (uint32_t k = 0; k < count; k++)
         o->args[o->count++] = (tensor_arg){
-            .name = ARRAYS[k], .kind = TENSOR_ARRAY, .tensor = inputs[k]};
-    for (uint32_t d = 0; d < l->rank; d++) add_size(o, EXTENTS[d], l->shape[d]);
-    for (uint32_t k = 0; k < count + direct; k++) add_strides(o, l, k);
+            .name = lanes_array_name(k), .kind = TENSOR_ARRAY, .tensor = inputs[k]};
+    lanes_give_extents(o->args, &o->count, &l->lanes);
+    for (uint32_t k = 0; k < count + direct; k++)
+        if (!l->packed[k]) lanes_give(o->args, &o->count, &l->lanes, k);
 }
 
 /* ---- as an instruction ---- */
@@ -439,15 +373,15 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
     if (!count) return nothing(run, f->gives, shape, rank, result);
     if (is_map(run, f, inputs, input_count, scalar_count))
         return map_call(run, f, inputs, input_count, shape, rank, result);
-    begin_layout(&l, rank);
-    for (uint32_t k = 0; k < input_count; k++) add_operand(&l, inputs[k], shape, rank);
-    add_new(&l, shape, rank);
-    arrange(&l, f, inputs, shape, rank, &real);
+    begin_layout(&l, shape, rank);
+    for (uint32_t k = 0; k < input_count; k++) add_operand(&l, inputs[k]);
+    add_new(&l);
+    arrange(&l, f, inputs, &real);
     HG_TRY(program_of(run->state, &l, &real, inputs, scalar_count, false, &work.program));
     add_all(&o, &l, inputs, input_count, false);
     HG_TRY(add_scalars(&o, f, scalars, scalar_count));
-    if (l.pairs) l.shape[l.rank - 1] *= tensor_parts(f->gives);
-    tensor_result made = {.operand = "y", .rank = l.rank, .shape = l.shape};
+    if (l.pairs) l.lanes.shape[l.lanes.rank - 1] *= tensor_parts(f->gives);
+    tensor_result made = {.operand = "y", .rank = l.lanes.rank, .shape = l.lanes.shape};
     made.type = tensor_is_complex(f->gives) ? tensor_stored(f->gives) : f->gives;
     HG_TRY(tensor_call(run, &work, o.args, o.count, &made, 1));
     made.tensor->type = f->gives;
@@ -478,10 +412,10 @@ static hg_status write_into(tensor_state *state, const tensor_formula *f,
     tensor_formula real;
     tensor_work work = {.operation = f->name};
     o.count = 0;
-    begin_layout(&l, target->rank);
-    for (uint32_t k = 0; k < count; k++) add_operand(&l, inputs[k], target->shape, target->rank);
-    add_operand(&l, target, target->shape, target->rank);
-    arrange(&l, f, inputs, target->shape, target->rank, &real);
+    begin_layout(&l, target->shape, target->rank);
+    for (uint32_t k = 0; k < count; k++) add_operand(&l, inputs[k]);
+    add_operand(&l, target);
+    arrange(&l, f, inputs, &real);
     HG_TRY(program_of(state, &l, &real, inputs, 0, true, &work.program));
     add_all(&o, &l, inputs, count, true);
     tensor_target to = {"y", target->storage};
