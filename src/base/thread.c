@@ -160,11 +160,28 @@ bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) 
     return true;
 }
 
+bool hg_thread_move_off(uint32_t cpu) {
+    cpu_set_t now, without;
+    if (cpu >= CPU_SETSIZE || pthread_getaffinity_np(pthread_self(), sizeof now, &now) != 0)
+        return false;
+    without = now;
+    CPU_CLR(cpu, &without);
+    if (CPU_COUNT(&without) == 0 || !process_may(&without) ||
+        pthread_setaffinity_np(pthread_self(), sizeof without, &without) != 0)
+        return false;
+    (void)pthread_setaffinity_np(pthread_self(), sizeof now, &now);
+    return true;
+}
+
 #else
 
 uint32_t hg_cpu_current(void) { return HG_CPU_UNKNOWN; }
 bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) {
     (void)thread, (void)place, (void)cpu;
+    return false;
+}
+bool hg_thread_move_off(uint32_t cpu) {
+    (void)cpu;
     return false;
 }
 
@@ -310,6 +327,10 @@ uint32_t hg_cpu_current(void) { return HG_CPU_UNKNOWN; }
 hg_thread hg_thread_self(void) { return (hg_thread){0}; }
 bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) {
     (void)thread, (void)place, (void)cpu;
+    return false;
+}
+bool hg_thread_move_off(uint32_t cpu) {
+    (void)cpu;
     return false;
 }
 

@@ -121,6 +121,9 @@ typedef struct hg_thread_place {
  * has no such thing, the thread may use no other CPU, or the process (its first thread) not all of
  * them. Calls for one place do not overlap. */
 bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu);
+/* Moves the calling thread to another CPU, once: it may use the same ones afterwards. False: there
+ * is no other one for it, or the system has no such thing. */
+bool hg_thread_move_off(uint32_t cpu);
 hg_thread hg_thread_self(void);
 
 #endif

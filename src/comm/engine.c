@@ -372,7 +372,8 @@ static void drive(hg_comm *c, const comm_op *op) {
         bool clock = idle >= SPINS || ++c->counts.looks % LOOKS_A_CLOCK == 0;
         if (drive_once(c, clock)) idle = 0;
         if (op ? op->finished : !c->ops && !hg_atomic_load(&c->waiting, HG_ACQUIRE)) return;
-        if (++idle < SPINS)
+        if (++idle == SPINS && c->provider->move_apart) c->provider->move_apart(c->group);
+        if (idle < SPINS)
             hg_cpu_relax();
         else if (idle < SPINS + YIELDS)
             hg_thread_yield();

@@ -61,6 +61,9 @@ typedef struct comm_provider {
     /* Before a round of polls, and after one that found nothing: sleeps until a message may have
      * come, somebody woke it, or the time has come. */
     void (*look)(comm_group *group);
+    /* Optional: polls have found nothing for some microseconds. To another CPU, where the ranks
+     * share one. */
+    void (*move_apart)(comm_group *group);
     void (*sleep)(comm_group *group, uint64_t until_ns);
     void (*wake)(comm_group *group);
     /* A group of some members, all of which call it, and nobody else: ranks of this one in their

@@ -13,7 +13,8 @@ enum { PLACES = 4, SMALL_BYTES = 256, WHY_BYTES = 160 };
 typedef enum place_state { FREE, POSTED, TAKEN, DONE, WITHDRAWN } place_state;
 
 typedef struct place {
-    int state; /* atomic */
+    int state;    /* atomic */
+    uint32_t cpu; /* where it was sent */
     uint64_t bytes;
     void *memory; /* NULL: the message is in `small` */
     uint8_t small[SMALL_BYTES];
@@ -64,7 +65,9 @@ typedef struct shared {
 struct comm_group {
     shared *s;
     uint32_t rank;
-    uint32_t seen; /* of its bell */
+    uint32_t seen;     /* of its bell */
+    uint32_t peer_cpu; /* where the last message that came was sent */
+    uint64_t moved_ns; /* when the rank went to another CPU */
 };
 
 /* ---- making and freeing ---- */
@@ -120,7 +123,7 @@ hg_status comm_threads_create(uint32_t ranks, comm_group **ends) {
     if (!s) return hg_fail_memory();
     uint32_t made = 0;
     for (; made < ranks && (ends[made] = hg_calloc(1, sizeof **ends)); made++)
-        *ends[made] = (comm_group){.s = s, .rank = made};
+        *ends[made] = (comm_group){.s = s, .rank = made, .peer_cpu = HG_CPU_UNKNOWN};
     if (made == ranks) return HG_OK;
     while (made) hg_free(ends[--made]);
     free_shared(s);
@@ -167,6 +170,19 @@ static void sleep_until(comm_group *g, uint64_t until_ns) {
     hg_mutex_unlock(&b->lock);
 }
 
+/* Two ranks on one CPU take ten times as long for a message, and a system leaves them there: each
+ * runs only when the other lets it. */
+static void move_apart(comm_group *g) {
+    enum { BETWEEN_NS = 1000000 };
+    uint32_t cpu = hg_cpu_current();
+    if (cpu != g->peer_cpu || cpu == HG_CPU_UNKNOWN) return;
+    uint64_t now = hg_clock_ns();
+    if (now - g->moved_ns < BETWEEN_NS || g->s->size > hg_cpu_count()) return;
+    g->moved_ns = now;
+    g->peer_cpu = HG_CPU_UNKNOWN;
+    (void)hg_thread_move_off(cpu);
+}
+
 static void wake(comm_group *g) { ring_bell(&g->s->bells[g->rank]); }
 
 /* ---- messages ---- */
@@ -198,6 +214,7 @@ static void post_send(comm_group *g, comm_transfer *t) {
     place *p = &r->places[r->sent % PLACES];
     if (hg_atomic_load(&p->state, HG_ACQUIRE) != FREE) return;
     p->bytes = t->bytes;
+    p->cpu = hg_cpu_current();
     p->memory = t->bytes <= SMALL_BYTES ? NULL : t->memory;
     if (!p->memory && t->bytes) memcpy(p->small, t->memory, (size_t)t->bytes);
     t->own[0] = r->sent++ % PLACES;
@@ -239,6 +256,7 @@ static hg_status poll_receive(comm_group *g, comm_transfer *t) {
     place *p = r->received == t->own[1] ? next_message(r) : NULL; /* else it is another's */
     if (!p) return over ? why_over(g, t) : HG_OK;
     t->own[0] = r->received++ % PLACES;
+    g->peer_cpu = p->cpu;
     t->done = true;
     uint64_t room = t->bytes;
     t->bytes = p->bytes;
@@ -418,6 +436,7 @@ const comm_provider comm_provider_threads = {.name = "threads",
                                              .give_back = give_back,
                                              .withdraw = withdraw,
                                              .look = look,
+                                             .move_apart = move_apart,
                                              .sleep = sleep_until,
                                              .wake = wake,
                                              .split = split,
