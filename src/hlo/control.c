@@ -111,7 +111,37 @@ static void while_loop(mlir_lower *w, const mlir_op *op) {
     }
 }
 
-void mlir_apply_loop(mlir_lower *w, const mlir_op *op) { mlir_in_loops(w, op, while_loop); }
+enum { MOST_ROUNDS = 32, MOST_UNROLLED = 4096 };
+
+/* Between programs a loop of few rounds, which the text tells, is its rounds one behind the other.
+ */
+static bool unroll(mlir_lower *w, const mlir_op *op) {
+    const mlir_region *cond = op->regions, *body = cond ? cond->next : NULL;
+    uint32_t count = op->operand_count;
+    mlir_tensor **state = mlir_make(w, (count + 1) * sizeof *state);
+    if (w->k || w->scalars || !state || !body || cond->arg_count != count ||
+        body->arg_count != count || op->result_count != count)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        state[i] = mlir_operand(w, op, i);
+        if (!state[i] || !same_shape(w, &state[i]->type, &op->types[i])) return true;
+    }
+    uint64_t rounds = mlir_rounds(w, cond, body, state, count);
+    if (!rounds || rounds > MOST_ROUNDS || rounds * mlir_count(body) > MOST_UNROLLED) return false;
+    while (rounds-- && w->status == HG_OK) {
+        for (uint32_t i = 0; i < count; i++) mlir_bind_shared(w, body->args[i], state[i]);
+        mlir_walk(w, body, state, count);
+        for (uint32_t i = 0; i < count && w->status == HG_OK; i++)
+            same_shape(w, &state[i]->type, &op->types[i]);
+    }
+    for (uint32_t i = 0; i < count && w->status == HG_OK; i++)
+        mlir_bind_shared(w, op->results + i, state[i]);
+    return true;
+}
+
+void mlir_apply_loop(mlir_lower *w, const mlir_op *op) {
+    if (!unroll(w, op)) mlir_in_loops(w, op, while_loop);
+}
 
 /* ---- case, if ---- */
 

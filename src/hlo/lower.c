@@ -364,7 +364,7 @@ static void put_off(mlir_lower *w, const mlir_op *op) {
         }
         return;
     }
-    if (is_alias(w, op, t) || w->status != HG_OK) return;
+    if (is_alias(w, op, t) || mlir_fold(w, op, t) || w->status != HG_OK) return;
     if (mlir_is(&op->name, "stablehlo.broadcast_in_dim") && t->in[0]->kind == MLIR_SPLAT) {
         t->kind = MLIR_SPLAT;
         t->bytes = t->in[0]->bytes;
@@ -452,8 +452,7 @@ void mlir_dims(const mlir_type *type, hg_dim *dims) {
     dims[type->rank] = hg_dim_of(2);
 }
 
-/* What is read more than once, and takes more than loads, is worked out once. */
-static void bind_shared(mlir_lower *w, uint32_t value, mlir_tensor *t) {
+void mlir_bind_shared(mlir_lower *w, uint32_t value, mlir_tensor *t) {
     if (t && t->cost && w->m->values.data[value].uses > 1 && !w->scalars) t = mlir_array(w, t);
     mlir_bind(w, value, t);
 }
@@ -485,7 +484,7 @@ static void enter(mlir_lower *w, mlir_function *f, mlir_tensor **args, mlir_tens
     for (uint32_t i = 0; i < f->body.arg_count; i++) {
         if (!fits(w, "argument", i, &args[i]->type, &w->m->values.data[f->body.args[i]].type))
             return;
-        bind_shared(w, f->body.args[i], args[i]);
+        mlir_bind_shared(w, f->body.args[i], args[i]);
     }
     f->entered = true;
     mlir_walk(w, &f->body, results, f->result_count);
@@ -515,13 +514,14 @@ void mlir_apply_call(mlir_lower *w, const mlir_op *op) {
     enter(w, f, args, results);
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++)
         if (fits(w, "result", i, &results[i]->type, &op->types[i]))
-            bind_shared(w, op->results + i, results[i]);
+            mlir_bind_shared(w, op->results + i, results[i]);
 }
 
 void mlir_apply_barrier(mlir_lower *w, const mlir_op *op) {
     for (uint32_t i = 0; i < op->result_count && w->status == HG_OK; i++) {
         mlir_tensor *t = mlir_operand(w, op, i);
-        if (t && fits(w, "result", i, &t->type, &op->types[i])) bind_shared(w, op->results + i, t);
+        if (t && fits(w, "result", i, &t->type, &op->types[i]))
+            mlir_bind_shared(w, op->results + i, t);
     }
 }
 

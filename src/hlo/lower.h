@@ -114,6 +114,17 @@ mlir_scalar mlir_zero(const mlir_type *type);
 bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *args, uint32_t count,
                   mlir_scalar *results, uint32_t result_count);
 
+/* ---- integers that the text says (fold.c) ---- */
+
+bool mlir_known(const mlir_tensor *t, int64_t *value);
+/* t, whose operands are known, becomes its value. False: it stays what it is. */
+bool mlir_fold(mlir_lower *w, const mlir_op *op, mlir_tensor *t);
+/* Rounds of a while that counts; 0: nobody knows. */
+uint64_t mlir_rounds(mlir_lower *w, const mlir_region *cond, const mlir_region *body,
+                     mlir_tensor *const *start, uint32_t count);
+/* Operations of a region, calls as one. */
+uint64_t mlir_count(const mlir_region *region);
+
 /* Axes of a product of two arrays: those of batches, those that are summed over, and the rest. */
 typedef struct mlir_dot {
     uint32_t batch[2][MLIR_MAX_RANK], sum[2][MLIR_MAX_RANK], free[2][MLIR_MAX_RANK];
@@ -128,6 +139,8 @@ bool mlir_dot_of(mlir_lower *w, const mlir_op *op, const mlir_type *const *side,
 void mlir_walk(mlir_lower *w, const mlir_region *region, mlir_tensor **results, uint32_t count);
 /* The tensor as an array. */
 mlir_tensor *mlir_array(mlir_lower *w, mlir_tensor *t);
+/* What is read more than once, and takes more than loads, is worked out once. */
+void mlir_bind_shared(mlir_lower *w, uint32_t value, mlir_tensor *t);
 /* Tensors for the results of an operation whose operands are `in`. */
 mlir_tensor *mlir_results(mlir_lower *w, const mlir_op *op);
 mlir_tensor *mlir_operand(mlir_lower *w, const mlir_op *op, uint32_t i);

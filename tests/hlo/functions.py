@@ -126,6 +126,10 @@ N('triangle', lambda x: (jnp.triu(x), jnp.trace(x)), f(4,4))
 N('dilated', lambda x, w: lax.conv_general_dilated(x, w, (1,1), 'SAME', rhs_dilation=(2,2)), f(1,1,6,6), f(1,1,3,3))
 N('moving_average', lambda x: jnp.convolve(x, jnp.ones(3) / 3, mode='same'), f(9))
 N('digitize', lambda x: (x * 10).astype(jnp.int32) % 4 == 1, pos(7))
+N('long_scan', lambda w, xs: lax.scan(lambda h, x: (jnp.tanh(w @ h + x), h.max()), jnp.zeros(3), xs), f(3, 3) * .3, f(40, 3))
+N('long_fori', lambda x: lax.fori_loop(0, 100, lambda k, v: (v[0] * .9 + k, jnp.sort(v[1]) + lax.fori_loop(0, 3, lambda j, t: t + j, k), v[0]), (x, x, x)), f(4))
+N('nested_while', lambda x: lax.while_loop(lambda s: s.sum() < 100, lambda s: lax.cond(s[0] > 5, lambda t: t * 2, lambda t: lax.while_loop(lambda q: q[1] < 3, lambda q: q + 1, t) + 3, s), x), f(3))
+N('collatz', lambda n: lax.while_loop(lambda s: s[0] != 1, lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1), (n, 0)), np.int32(27))
 
 
 EXACT = ("gather_rows gather_points take sort argsort sort_descending sort_pairs top_k shapes update scatter_set rng rng_bits permutation max_pool "

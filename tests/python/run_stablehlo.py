@@ -25,7 +25,7 @@ def arrays_of(text):
         words = line.split()
         if line.startswith("// bound"):
             bound = float(words[2])
-        elif line.startswith("// ") and len(words) >= 4:
+        elif line.startswith(("// arg", "// result")) and len(words) >= 4:
             _, name, kind, shape = words[:4]
             data = bytes.fromhex(words[4] if len(words) > 4 else "")
             kind = "u16" if kind == "bf16" else kind
