@@ -1,0 +1,58 @@
+#!/bin/sh
+# The examples as a test: the same on any number of ranks, on threads and under mpirun, and what other tools work out.
+set -u
+passed=0
+failed=0
+skipped=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+bytes=$HG_BUILD_DIR/examples/many_bytes ring=$HG_BUILD_DIR/examples/many_ring
+is() { # is EXPECTED GOT WHAT
+    if [ "$1" = "$2" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "failed: $3: '$2', expected '$1'"
+    fi
+}
+"$bytes" make "$work/file" 9
+printf x >>"$work/file" # no part is as long as the others
+expected=$(python3 -c "
+d = open('$work/file', 'rb').read()
+print(f'{len(d)} bytes, sum {sum(d)}, {d.count(0)} zeros, {d.count(255)} of 255')")
+heat=$("$ring" 1)
+for ranks in 1 2 3; do is "$expected" "$("$bytes" "$work/file" $ranks 2>&1)" "bytes, $ranks ranks"; done
+for ranks in 2 4 8; do is "$heat" "$("$ring" $ranks 2>&1)" "ring, $ranks ranks"; done
+is "cell 0 64.169, cell 2048 61.0668, hash bb953545e64f0bfa" "$heat" "ring"
+for mpirun in mpirun.mpich mpirun.openmpi; do
+    if ! command -v $mpirun >/dev/null; then
+        echo "skipped: there is no $mpirun"
+        skipped=$((skipped + 1))
+        continue
+    fi
+    more=
+    [ $mpirun = mpirun.mpich ] || more="--oversubscribe --mca btl self,vader"
+    # shellcheck disable=SC2086
+    is "$expected" "$(timeout 60 $mpirun $more -n 2 "$bytes" "$work/file" 2>&1)" "bytes under $mpirun"
+    # shellcheck disable=SC2086
+    is "$heat" "$(timeout 60 $mpirun $more -n 2 "$ring" 2>&1)" "ring under $mpirun"
+done
+cd "$work" || exit 1
+cat >points.atlas <<'END'
+.atlas 1
+.program points
+.param points buffer f32 out [100, 2]
+.param centres buffer f32 out [3, 2]
+.lanes 100
+    points[global, 0] = f32(global * 7919 % 997) / 997.0
+    points[global, 1] = f32(global * 104729 % 991) / 991.0
+    if global < 3 {
+        centres[global, 0] = points[global, 0]
+        centres[global, 1] = points[global, 1]
+    }
+END
+"$HG_BUILD_DIR/hologram" run points.atlas --out points=p.npy --out centres=c.npy
+step() { "$HG_BUILD_DIR/hologram" run --ranks "$1" "$HG_SOURCE_DIR/examples/many/kmeans.atlas" --in points=p.npy:shard=0 --in centres=c.npy; }
+one=$(step 1)
+for ranks in 2 3 4; do is "$one" "$(step $ranks 2>&1)" "k-means, $ranks ranks"; done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
