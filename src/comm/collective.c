@@ -443,7 +443,7 @@ hg_status comm_op_next(comm_op *op) {
 
 uint64_t comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks) {
     hg_comm comm = {.size = ranks};
-    comm_op op = {.comm = &comm, .call = {.kind = kind}, .block = block};
+    comm_op op = {.comm = &comm, .call = {.kind = kind}, .block = block, .among = {.count = ranks}};
     uint64_t others = ranks ? ranks - 1 : 0, pairs = others * ranks, first = sizeof(comm_header);
     bool one_gives = kind == HG_COMM_BROADCAST || kind == HG_COMM_SCATTER;
     if (is_small(&op))

@@ -5,7 +5,7 @@
  * Two NaNs are equal. A graph that fails is printed with the command that makes it again. */
 /* test: timeout=600 */
 #include "graph/generate.h"
-#include "shard/evaluate.h"
+#include "graph/shard.h"
 #include "base/thread.h"
 #include "comm/comm.h"
 #include "test.h"
@@ -14,7 +14,7 @@
 enum { MOST_RANKS = 8 };
 
 typedef struct tester {
-    hg_backend *backend;
+    hg_backend *backends[MOST_RANKS];
     generated_graph graph;
     hg_graph *built;
     uint64_t *sizes; /* of its extents */
@@ -30,8 +30,7 @@ typedef struct rank {
     uint32_t number;
     hg_comm *comm;
     graph_sharded sharded;
-    uint8_t **values, **outputs;
-    uint32_t collectives;
+    uint8_t **outputs;
     hg_status status;
     char message[512];
 } rank;
@@ -102,22 +101,24 @@ static bool run_alone(tester *t) {
         const generated_array *a = &t->graph.arrays[i];
         t->arrays[i] = calloc(1, (size_t)bytes_of(a) + 1);
         if (!a->output) fill(t, a, t->arrays[i]);
-        done &= hg_backend_allocate_buffer(t->backend, bytes_of(a), &buffers[i]) == HG_OK &&
-                hg_buffer_write(t->backend, buffers[i], 0, t->arrays[i], bytes_of(a)) == HG_OK &&
+        done &= hg_backend_allocate_buffer(t->backends[0], bytes_of(a), &buffers[i]) == HG_OK &&
+                hg_buffer_write(t->backends[0], buffers[i], 0, t->arrays[i], bytes_of(a)) ==
+                    HG_OK &&
                 hg_params_set_buffer(params, a->name, buffers[i]) == HG_OK;
     }
-    done = done && hg_graph_compile(t->backend, t->built, NULL, &executable) == HG_OK &&
+    done = done && hg_graph_compile(t->backends[0], t->built, NULL, &executable) == HG_OK &&
            hg_graph_bind(executable, params, &binding) == HG_OK &&
            hg_graph_binding_launch(binding) == HG_OK;
     for (uint32_t i = 0; i < t->graph.array_count && done; i++) {
         const generated_array *a = &t->graph.arrays[i];
         if (a->output)
-            done = hg_buffer_read(t->backend, buffers[i], 0, t->arrays[i], bytes_of(a)) == HG_OK;
+            done = hg_buffer_read(t->backends[0], buffers[i], 0, t->arrays[i], bytes_of(a)) ==
+                   HG_OK;
     }
     hg_graph_binding_destroy(binding);
     hg_graph_executable_destroy(executable);
     for (uint32_t i = 0; i < t->graph.array_count; i++)
-        if (buffers[i].handle) (void)!hg_backend_free_buffer(t->backend, buffers[i]);
+        if (buffers[i].handle) (void)!hg_backend_free_buffer(t->backends[0], buffers[i]);
     hg_params_destroy(params);
     if (!done) complain(t, hg_last_error_text());
     return done;
@@ -149,6 +150,7 @@ static void split(tester *t, uint32_t value, uint32_t axis) {
 static void place_values(tester *t) {
     for (uint32_t i = 0; i < t->built->values.count; i++) {
         const graph_value *v = &t->built->values.data[i];
+        if (v->place.kind != GRAPH_WHOLE) continue;
         uint32_t percent = v->source == GRAPH_RESULT ? 5 : v->source == GRAPH_VIEW ? 0 : 60;
         uint32_t index = 0;
         bool partial = v->source == GRAPH_INPUT && v->type == HG_TYPE_I32 && v->rank &&
@@ -192,25 +194,57 @@ static uint64_t part_bytes(const graph_part *part) {
     return part->outer * part->length * part->inner * hg_type_size_bytes(part->type);
 }
 
+static hg_status bind_part(rank *k, const graph_part *part, hg_params *params, hg_buffer *buffer) {
+    hg_backend *backend = k->t->backends[k->number];
+    uint64_t bytes = part_bytes(part);
+    HG_TRY(hg_backend_allocate_buffer(backend, bytes, buffer));
+    HG_TRY(hg_params_set_buffer(params, part->name, *buffer));
+    if (part->source == GRAPH_RESULT) return HG_OK;
+    uint8_t *own = calloc(1, (size_t)bytes + 1);
+    give_part(k, part, own);
+    hg_status status = hg_buffer_write(backend, *buffer, 0, own, bytes);
+    free(own);
+    return status;
+}
+
+static hg_status run_bound(rank *k, const hg_params *params, const hg_buffer *buffers) {
+    hg_backend *backend = k->t->backends[k->number];
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    uint64_t outputs = 0;
+    hg_status status = hg_graph_compile(backend, k->sharded.graph, NULL, &executable);
+    if (status == HG_OK) status = hg_graph_bind(executable, params, &binding);
+    if (status == HG_OK) status = hg_graph_binding_launch(binding);
+    for (uint64_t i = 0; i < k->sharded.part_count && status == HG_OK; i++) {
+        const graph_part *part = &k->sharded.parts[i];
+        if (part->source != GRAPH_RESULT) continue;
+        k->outputs[outputs] = calloc(1, (size_t)part_bytes(part) + 1);
+        status = hg_buffer_read(backend, buffers[i], 0, k->outputs[outputs++], part_bytes(part));
+    }
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    return status;
+}
+
 static void *run_rank(void *argument) {
     rank *k = argument;
-    const hg_graph *g = k->sharded.graph;
-    uint64_t outputs = 0;
-    k->values = calloc(g->values.count + 1, sizeof *k->values);
-    k->outputs = calloc(g->outputs.count + 1, sizeof *k->outputs);
-    for (uint64_t i = 0; i < k->sharded.part_count; i++) {
-        const graph_part *part = &k->sharded.parts[i];
-        uint8_t *bytes = calloc(1, (size_t)part_bytes(part) + 1);
-        uint32_t value = graph_find_value(g, part->name, strlen(part->name));
-        if (part->source == GRAPH_RESULT) {
-            k->outputs[outputs++] = bytes;
-        } else {
-            give_part(k, part, bytes);
-            k->values[value] = bytes;
-        }
+    hg_backend *backend = k->t->backends[k->number];
+    hg_params *params = hg_params_create();
+    hg_buffer *buffers = calloc(k->sharded.part_count + 1, sizeof *buffers);
+    k->outputs = calloc(k->sharded.graph->outputs.count + 1, sizeof *k->outputs);
+    k->status = hg_context_set_comm(backend, NULL, k->comm);
+    for (uint64_t i = 0; i < k->sharded.part_count && k->status == HG_OK; i++)
+        k->status = bind_part(k, &k->sharded.parts[i], params, &buffers[i]);
+    if (k->status == HG_OK) k->status = run_bound(k, params, buffers);
+    if (k->status != HG_OK) {
+        snprintf(k->message, sizeof k->message, "%s", hg_last_error_text());
+        (void)!hg_comm_revoke(k->comm);
     }
-    k->status = evaluate(g, k->t->backend, k->comm, k->values, k->outputs, &k->collectives);
-    if (k->status != HG_OK) snprintf(k->message, sizeof k->message, "%s", hg_last_error_text());
+    (void)!hg_context_set_comm(backend, NULL, NULL);
+    for (uint64_t i = 0; i < k->sharded.part_count; i++)
+        if (buffers[i].handle) (void)!hg_backend_free_buffer(backend, buffers[i]);
+    free(buffers);
+    hg_params_destroy(params);
     return NULL;
 }
 
@@ -237,10 +271,8 @@ static void compare(tester *t, const rank *k) {
 }
 
 static void free_rank(rank *k) {
-    for (uint64_t i = 0; k->values && i < k->sharded.graph->values.count; i++) free(k->values[i]);
     for (uint64_t i = 0; k->outputs && i < k->sharded.graph->outputs.count; i++)
         free(k->outputs[i]);
-    free(k->values);
     free(k->outputs);
     graph_sharded_free(&k->sharded);
     hg_comm_destroy(k->comm);
@@ -286,6 +318,12 @@ static void note_cut(tester *t, const hg_graph *g) {
     }
 }
 
+static hg_comm_kind kind_of(hg_op op) {
+    return op == HG_OP_ALL_GATHER   ? HG_COMM_ALL_GATHER
+           : op == HG_OP_ALL_REDUCE ? HG_COMM_ALL_REDUCE
+                                    : HG_COMM_REDUCE_SCATTER;
+}
+
 /* What is counted without running is what ranks did send. */
 static void check_counts(tester *t, const rank *ranks, const graph_shard_options *options) {
     graph_shard_cost cost;
@@ -294,8 +332,9 @@ static void check_counts(tester *t, const rank *ranks, const graph_shard_options
         complain(t, hg_last_error_text());
         return;
     }
+    t->collectives += cost.exchange_count;
     for (uint64_t i = 0; i < cost.exchange_count; i++)
-        planned += comm_call_bytes(evaluated_kind(cost.exchanges[i].op), cost.exchanges[i].block,
+        planned += comm_call_bytes(kind_of(cost.exchanges[i].op), cost.exchanges[i].block,
                                    t->ranks);
     for (uint32_t r = 0; r < t->ranks; r++) sent += ranks[r].comm->counts.sent;
     for (uint32_t i = 0; i < cost.cost_count; i++) members += cost.costs[i].ranks;
@@ -314,12 +353,10 @@ static void check_counts(tester *t, const rank *ranks, const graph_shard_options
 static void run_ranks(tester *t) {
     rank ranks[MOST_RANKS] = {{0}};
     hg_comm *comms[MOST_RANKS];
-    hg_backend *backends[MOST_RANKS];
     hg_thread threads[MOST_RANKS];
     graph_shard_options options = {.ranks = t->ranks,
                                    .whole_outputs = generate_random(&t->state) % 4 == 0};
-    for (uint32_t r = 0; r < t->ranks; r++) backends[r] = t->backend;
-    if (hg_comm_create_local(backends, t->ranks, comms) != HG_OK) {
+    if (hg_comm_create_local(t->backends, t->ranks, comms) != HG_OK) {
         complain(t, hg_last_error_text());
         return;
     }
@@ -348,14 +385,13 @@ static void run_ranks(tester *t) {
             complain(t, ranks[r].message);
     for (uint32_t r = 0; r < t->ranks && !t->failed; r++) compare(t, &ranks[r]);
     if (!t->failed) check_counts(t, ranks, &options);
-    t->collectives += ranks[0].collectives;
     for (uint32_t r = 0; r < t->ranks; r++) free_rank(&ranks[r]);
 }
 
-static void check_one(tester *t) {
+/* The graph on one device, then on ranks. */
+static void check_graph(tester *t) {
     static const uint32_t counts[] = {1, 2, 3, 4, 8};
     hg_graph_read_options options = {.size = sizeof options, .program = generated_program};
-    generate_graph(t->seed, t->calls, &t->graph);
     t->state = t->seed;
     t->failed = false;
     t->built = NULL;
@@ -381,6 +417,37 @@ static void check_one(tester *t) {
     generated_graph_free(&t->graph);
 }
 
+/* Sums of more than one chunk of 4,096 elements, cut at and inside of chunks; a partial input. */
+static void check_sums(tester *t) {
+    static const char *const texts[] = {
+        ".graph 1\n.input x0 f32 [10000]\ny = parallel_reduce sum, in=x0\n.output out0 = y\n",
+        ".graph 1\n.input x0 f16 [9000]\ny = parallel_reduce sum, in=x0\n.output out0 = y\n",
+        ".graph 1\n.input x0 i32 [8193]\ny = parallel_reduce sum, in=x0\n.output out0 = y\n",
+        ".graph 1\n.input x0 i32 [33, 31] partial sum\ny i32 [33, 31] split 0 = parallel_map neg, "
+        "in=x0\n.output out0 = y\n",
+        ".graph 1\n.input x0 f64 [2, 5000, 3]\ny = reduce_axis input=x0, operation=sum\n"
+        ".output out0 = y\n"};
+    static const struct {
+        hg_type type;
+        uint64_t in, out;
+    } arrays[] = {{HG_TYPE_F32, 10000, 1},
+                  {HG_TYPE_F16, 9000, 1},
+                  {HG_TYPE_I32, 8193, 1},
+                  {HG_TYPE_I32, 1023, 1023},
+                  {HG_TYPE_F64, 30000, 6}};
+    for (uint32_t i = 0; i < 5 * HG_COUNT_OF(texts) && !test_failed; i++) {
+        uint32_t at = i % HG_COUNT_OF(texts);
+        memset(&t->graph, 0, sizeof t->graph);
+        t->graph.text = strdup(texts[at]);
+        t->graph.array_count = 2;
+        t->graph.arrays[0] = (generated_array){"x0", arrays[at].type, arrays[at].in, false, false};
+        t->graph.arrays[1] = (generated_array){"out0", arrays[at].type, arrays[at].out, true,
+                                               false};
+        t->seed = i + 77;
+        check_graph(t);
+    }
+}
+
 int main(int argc, char **argv) {
     tester *t = calloc(1, sizeof *t);
     uint64_t seed = 1, count = 100;
@@ -399,15 +466,19 @@ int main(int argc, char **argv) {
     snprintf(config.backend, sizeof config.backend, "cpu");
     snprintf(config.jit, sizeof config.jit, "off");
     snprintf(config.vendor, sizeof config.vendor, "off");
-    if (hg_backend_create_with_config(&config, &t->backend) != HG_OK) {
-        SKIP(hg_last_error_text());
-        return test_done();
-    }
+    config.num_threads = 1;
+    for (uint32_t i = 0; i < MOST_RANKS; i++)
+        if (hg_backend_create_with_config(&config, &t->backends[i]) != HG_OK) {
+            SKIP(hg_last_error_text());
+            return test_done();
+        }
+    check_sums(t);
     for (uint64_t i = 0; i < count && test_failed < 5; i++) {
         t->seed = seed + i;
-        check_one(t);
+        generate_graph(t->seed, t->calls, &t->graph);
+        check_graph(t);
     }
-    hg_backend_destroy(t->backend);
+    for (uint32_t i = 0; i < MOST_RANKS; i++) hg_backend_destroy(t->backends[i]);
     printf("%llu graphs, %llu of %llu calls shared by ranks, %llu collectives\n",
            (unsigned long long)count, (unsigned long long)t->cut_calls,
            (unsigned long long)t->all_calls, (unsigned long long)t->collectives);
