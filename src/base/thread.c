@@ -196,6 +196,11 @@ uint32_t hg_worker_number(void) {
     return number;
 }
 
+HG_WASM_IMPORT("host", "code_here") uint32_t host_code_here(uint32_t place);
+bool hg_thread_has_code(uintptr_t function) {
+    return !hg_worker_number() || host_code_here((uint32_t)function) != 0;
+}
+
 /* Sleeping is not allowed on a page's main thread, and traps in memory that is not shared, where
  * there are no workers. */
 static void sleep_while(uint32_t *word, uint32_t is) {

@@ -29,6 +29,8 @@ typedef pthread_once_t hg_once_flag;
 #define HG_EACH_THREAD
 #define HG_FIRST(...) __VA_ARGS__
 #define HG_OWN(name) name
+static inline bool hg_thread_has_code(uintptr_t function) { return function != 0; }
+static inline uint32_t hg_worker_number(void) { return 0; } /* below */
 #else
 typedef struct hg_mutex {
     uint32_t word; /* 0 free, 1 held, 2 held and somebody sleeps on it */
@@ -53,6 +55,9 @@ enum { HG_WORKERS_MAX = 31 };
 #define HG_FIRST(...) \
     { __VA_ARGS__ }
 #define HG_OWN(name) (name)[hg_worker_number()]
+/* Whether the calling thread can call a function whose code came at run time: each has a table of
+ * its own. A worker makes the code its own when it is asked; false: it cannot. */
+bool hg_thread_has_code(uintptr_t function);
 uint32_t hg_worker_number(void); /* from 1; 0: the thread that calls the library */
 #endif
 

@@ -6,7 +6,6 @@
 
 #if defined(__wasm__)
 
-#include "base/thread.h"
 #include "emit/emit.h"
 #include "emit/emit_wasm_internal.h"
 #include <hologram/vector.h>
@@ -62,8 +61,6 @@ static void level_of(tile_level level, native_level *how) {
 
 static void caps_of(kir_caps *caps) { emit_wasm_caps(caps, true); }
 static bool always(void) { return true; }
-/* Workers have tables of their own, which code would have to come to. */
-static bool alone(void) { return hg_cpu_count() == 1; }
 static const char *open_host(char reason[256]) {
     (void)reason;
     return "WebAssembly of the host";
@@ -103,7 +100,7 @@ static const native_loader host_loader = {.begin = begin, .unload = unload};
 const native_compiler native_wasm = {.name = "WebAssembly",
                                      .level = level_of,
                                      .caps = caps_of,
-                                     .possible = alone,
+                                     .possible = always,
                                      .there = always,
                                      .open = open_host,
                                      .compile = compile,

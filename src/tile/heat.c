@@ -33,6 +33,7 @@ void tile_heat_told(const tile_kernel *kernel, uint64_t work) {
     if (hg_atomic_load(&heat->hot, HG_RELAXED)) return;
     int64_t all = hg_atomic_add_fetch(&heat->work, work < (uint64_t)HOT ? (int64_t)work : HOT,
                                       HG_RELAXED);
+    if (hg_worker_number()) return; /* the thread that calls the library asks */
     if (all >= WARM && is_first(&heat->warm)) heat->watch.ask(heat->watch.user, false);
     if (all >= HOT && is_first(&heat->hot)) heat->watch.ask(heat->watch.user, true);
 }

@@ -105,6 +105,7 @@ static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each,
     const tile_native *code = tile_native_of(f->kernel);
     uint32_t lanes = each < f->width ? each : f->width;
     *native = NULL;
+    if (code && !hg_thread_has_code((uintptr_t)code->run)) code = NULL;
     if (code && !f->kernel->block_mode && !tile_native_fits(f->state, code)) return lanes;
     uint64_t into = code && code->blocks ? lane0 % f->state->block_lanes : 0;
     if (code && (f->kernel->block_mode || (code->blocks ? into == 0 : lane0 % code->lanes == 0)))

@@ -41,7 +41,7 @@ export async function nativeCode(NativeCode) {
     try {
       const lib = library(at, pages);
       const code = new NativeCode();
-      code.started(lib.exports, true);
+      code.started(lib.exports, false, 0);
       await body(lib, code, () => code.imports.code_begins(at | 0, MODULE.length, 77));
       found.passed++;
     } catch (error) {

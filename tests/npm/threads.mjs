@@ -41,6 +41,28 @@ export async function threads(load, most) {
         else passed++;
       });
     }
+    // Kernels compiled by the host: workers make instances of their own, of one module after another, also where places in the table are used again.
+    for (let round = 0; round < 3; round++) {
+      const backend = await hg.open('wasm', { jit: 'on' });
+      const program = hg.assemble(TEXT.replace('20', String(20 + round)));
+      const x = Float32Array.from({ length: LANES }, (_, i) => Math.fround(Math.sin(i) * 3));
+      const binding = program.bind({ x }, { backend });
+      binding.launch(); // makes the kernel, by the interpreter
+      const [y] = Object.values(binding.results());
+      const before = hg.native.inWorkers;
+      await hg.native.settled();
+      for (let again = 0; again < 20 && (again < 3 || hg.native.inWorkers === before); again++) binding.launch();
+      const [z] = Object.values(binding.results());
+      const at = y.findIndex((one, i) => !Object.is(one, z[i]));
+      if (at >= 0) messages.push(`compiled on ${count} threads: element ${at} is ${z[at]}, interpreted ${y[at]}`);
+      else if (hg.native.error) messages.push(`compiled on ${count} threads: ${hg.native.error.stack}`);
+      else if (hg.native.arrived <= round) messages.push(`compiled on ${count} threads: no code arrived`);
+      else if (hg.native.inWorkers === before) messages.push(`compiled on ${count} threads: no worker took the code`);
+      else passed++;
+      binding.dispose();
+      program.dispose();
+      backend.dispose();
+    }
     const used = hg.core.exports.hologram_workers_used();
     if (used !== count - 1) messages.push(`${used} workers of ${count - 1} got work`);
     hg.close();

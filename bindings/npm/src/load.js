@@ -167,15 +167,16 @@ export function makeLoad(here, read, makeWorker) {
     const imports = { host: { clock_ms: clock, ...native.imports, ...host }, webgpu: webgpu.imports() };
     const { exports, shared } = await instantiate(module, threads.count > 1, imports, Boolean(options.module));
     let end = () => {};
+    let codes = 0;
     if (threads.count > 1) {
       try {
         if (!shared) throw new Error('the module is of a load() without threads');
-        end = await startWorkers(threads.count, makeWorker, module, exports.memory, exports);
+        ({ end, codes } = await startWorkers(threads.count, makeWorker, module, exports.memory, exports));
       } catch (error) {
         Object.assign(threads, { count: 1, reason: `one thread: workers cannot be started (${error.message})` });
       }
     }
-    native.started(exports, !shared);
+    native.started(exports, shared, codes);
     const core = new Core(exports);
     webgpu.attach(core);
     try {

@@ -1,13 +1,11 @@
 // Threads: workers over one shared memory. Must not know: how the host makes a worker (index.js, node.js), programs.
 import { HologramError, kindOf } from './core.js';
+import { CODE_RECORDS, CODE_BYTES, IMPORT, STACK_BYTES } from './native.js';
 
 const PAGES = 32; // what the module is linked with, --initial-memory
 const MOST_PAGES = [65536, 32768, 16384, 4096]; // some hosts reserve shared memory at once
 const MOST = 32; // HG_WORKERS_MAX and the thread that asks
 const STACK = 2 ** 20; // of a worker, as much as the first thread has
-
-// The import of memory, env.memory, in a module's bytes, up to its flags: 1, it has a maximum, and 2, it is shared.
-const IMPORT = [3, ...new TextEncoder().encode('env'), 6, ...new TextEncoder().encode('memory'), 2];
 
 /** How many threads there can be where so many are wanted: { count, reason }, why not more. */
 export function threadsFor(wanted = 1) {
@@ -41,7 +39,7 @@ export function makeMemory(shared) {
 
 /**
  * Workers, one fewer than threads. makeWorker(given, ready, failed) is the host's; it gives what ends the worker. The promise is fulfilled
- * when all are there, with what ends them.
+ * when all are there, with { end, codes }: what ends them, and where they look for native code.
  */
 export async function startWorkers(count, makeWorker, module, memory, exports) {
   const ends = [];
@@ -51,9 +49,12 @@ export async function startWorkers(count, makeWorker, module, memory, exports) {
     return at;
   };
   const end = () => ends.forEach((one) => one());
+  const codes = allocate(CODE_RECORDS * CODE_BYTES);
+  new Uint8Array(memory.buffer, codes, CODE_RECORDS * CODE_BYTES).fill(0);
   try {
     await Promise.all(Array.from({ length: count - 1 }, (_, i) => new Promise((ready, failed) => {
-      const given = { module, memory, number: i + 1, stack: allocate(STACK) + STACK };
+      const codeStack = (allocate(STACK_BYTES) + STACK_BYTES) & ~15;
+      const given = { module, memory, number: i + 1, stack: allocate(STACK) + STACK, codes, codeStack };
       ends.push(makeWorker(given, ready, failed));
     })));
   } catch (error) {
@@ -61,5 +62,5 @@ export async function startWorkers(count, makeWorker, module, memory, exports) {
     throw error;
   }
   exports.hologram_workers(count - 1);
-  return end;
+  return { end, codes };
 }
