@@ -34,7 +34,6 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     char reason[256];
-    (void)options;
     if (!tpu_open(reason))
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "TPU backend not available: %s", reason);
     if (index >= tpu->device_count)
@@ -43,6 +42,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     d->device = tpu->devices[index];
+    d->expands = options->vendor && strcmp(options->vendor, "off") == 0;
     hg_mutex_init(&d->lock);
     emit_stablehlo_caps(&d->caps.compiler.kir);
     d->caps.compiler.probed = true;
@@ -56,6 +56,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
 }
 
 static void device_close(hg_device *device) {
+    tpu_free_steps(device);
     hg_mutex_destroy(&device->lock);
     hg_free(device);
 }
@@ -118,6 +119,7 @@ static hg_status move_bytes(const hg_driver_command *c) {
 static hg_status run_command(hg_device *device, const hg_driver_command *c) {
     hg_mutex_lock(&device->lock);
     hg_status status = c->kind == HG_CMD_LAUNCH ? tpu_launch(device, c->launch, c->fault)
+                       : c->kind == HG_CMD_STEP ? tpu_run_step(device, c->step)
                                                 : move_bytes(c);
     hg_mutex_unlock(&device->lock);
     return status;
@@ -127,13 +129,6 @@ static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *c
                               uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
                               hg_driver_event *signal) {
     return hg_at_once_submit(queue, commands, count, waits, wait_count, signal, run_command);
-}
-
-static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
-    (void)device;
-    (void)call;
-    (void)scratch;
-    return false;
 }
 
 const hg_driver hg_driver_tpu = {
@@ -154,7 +149,7 @@ const hg_driver hg_driver_tpu = {
     .event_wait = hg_at_once_event_wait,
     .kernel_create = tpu_kernel_create,
     .kernel_destroy = tpu_kernel_destroy,
-    .step_supported = step_supported,
+    .step_supported = tpu_step_supported,
     .module_create = tpu_module_create,
     .module_destroy = tpu_module_destroy,
     .module_run = tpu_module_run,

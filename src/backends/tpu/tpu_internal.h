@@ -29,10 +29,19 @@ hg_status tpu_await(const char *call, pjrt_event *event) HG_NODISCARD; /* NULL: 
 void tpu_free_buffer(pjrt_buffer *buffer);                             /* NULL is fine */
 
 /* ---- memory.c ---- */
+/* An executable of a step, by the hash of its text. */
+typedef struct tpu_step {
+    uint8_t key[32];
+    pjrt_executable *code;
+    uint64_t used; /* when, by the device's clock */
+} tpu_step;
 struct hg_device {
     hg_device_caps caps;
     pjrt_device *device;
-    hg_mutex lock; /* of arenas' contents and of kernels' executables */
+    bool expands;  /* vendor `off`: steps are their expansions */
+    hg_mutex lock; /* of arenas' contents and of all executables */
+    HG_VEC(tpu_step) steps;
+    uint64_t clock;
 };
 /* Bytes that are on the host, on the device, or on both. */
 struct hg_driver_arena {
@@ -66,6 +75,11 @@ hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text
                             hg_driver_module **module) HG_NODISCARD;
 void tpu_module_destroy(hg_driver_module *module);
 hg_status tpu_module_run(hg_driver_module *module, const hg_range *ranges, bool *bad) HG_NODISCARD;
+
+/* ---- step.c ---- */
+bool tpu_step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch);
+hg_status tpu_run_step(hg_device *device, const hg_driver_step *step) HG_NODISCARD; /* the lock */
+void tpu_free_steps(hg_device *device);
 
 /* ---- launch.c ---- */
 hg_status tpu_kernel_create(hg_device *device, const kir_module *module,

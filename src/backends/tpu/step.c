@@ -1,0 +1,148 @@
+/* Whole-array steps of the TPU backend: each is a module over the arenas that its arrays lie in.
+ * Must not know: what an instruction is. */
+#include "backends/tpu/tpu_internal.h"
+#include "stablehlo/step.h"
+#include <string.h>
+
+enum { MOST_STEPS = 256 }; /* executables that a device keeps */
+
+typedef struct bound {
+    hg_driver_arena *arenas[HG_MAX_OPERANDS];
+    shlo_memory memories[HG_MAX_OPERANDS];
+    shlo_place places[HG_MAX_OPERANDS];
+    uint32_t count;
+} bound;
+
+static uint64_t bytes_of(uint8_t type) { return hg_type_size_bytes((hg_type)type); }
+
+/* The type of a memory's elements, an array more in it: the array's own where all agree. Halves are
+ * numbers: XLA for the CPU takes bf16 through f32, which changes bits of NaNs that lie beside. */
+static void narrow(shlo_memory *m, uint8_t type, uint64_t offset) {
+    if (type == HG_TYPE_F16 || type == HG_TYPE_BF16) type = HG_TYPE_U16;
+    uint64_t word = bytes_of(type);
+    if (m->type == HG_TYPE_COUNT && offset % word == 0) {
+        m->type = type;
+        return;
+    }
+    if (m->type == type && offset % word == 0) return;
+    if (m->type != HG_TYPE_COUNT && bytes_of(m->type) < word) word = bytes_of(m->type);
+    while (offset % word) word /= 2;
+    m->type = tpu_numbers(0, (uint8_t)word).type;
+}
+
+static void bind(bound *b, const hg_driver_step *s) {
+    for (uint32_t i = 0; i < s->call->array_count; i++) {
+        const hg_range *range = &s->ranges[i];
+        uint32_t at = 0;
+        while (at < b->count && b->arenas[at] != range->arena) at++;
+        if (at == b->count) {
+            b->arenas[b->count] = range->arena;
+            b->memories[b->count++].type = HG_TYPE_COUNT;
+        }
+        narrow(&b->memories[at], s->call->arrays[i].type, range->offset);
+        b->memories[at].written = b->memories[at].written || s->call->arrays[i].written;
+        b->places[i] = (shlo_place){at, range->offset, s->call->arrays[i].bytes};
+    }
+    for (uint32_t i = 0; i < b->count; i++)
+        b->memories[i].count = tpu_words(b->arenas[i], (uint8_t)bytes_of(b->memories[i].type));
+}
+
+/* ---- executables, by their text ---- */
+
+static void hash_of(const hg_text *text, uint8_t key[32]) {
+    hg_blake3 h;
+    hg_blake3_init(&h);
+    hg_blake3_update(&h, text->data, text->length);
+    hg_blake3_final(&h, key);
+}
+
+static hg_status find(hg_device *d, const hg_text *text, pjrt_executable **code) {
+    uint8_t key[32];
+    tpu_step *place = NULL;
+    hash_of(text, key);
+    for (uint64_t i = 0; i < d->steps.count; i++) {
+        tpu_step *s = &d->steps.data[i];
+        if (memcmp(s->key, key, sizeof key) == 0) {
+            s->used = ++d->clock;
+            *code = s->code;
+            return HG_OK;
+        }
+        if (!place || s->used < place->used) place = s;
+    }
+    HG_TRY(tpu_compile(d, text->data, text->length, code));
+    if (d->steps.count < MOST_STEPS)
+        place = hg_vec_push(&d->steps);
+    else
+        tpu_free_executable(place->code);
+    if (!place) {
+        tpu_free_executable(*code);
+        return hg_fail_memory();
+    }
+    memcpy(place->key, key, sizeof key);
+    place->code = *code;
+    place->used = ++d->clock;
+    return HG_OK;
+}
+
+void tpu_free_steps(hg_device *device) {
+    for (uint64_t i = 0; i < device->steps.count; i++)
+        tpu_free_executable(device->steps.data[i].code);
+    hg_vec_free(&device->steps);
+}
+
+/* ---- runs ---- */
+
+static hg_status run(hg_device *device, pjrt_executable *code, bound *b) {
+    pjrt_buffer *arguments[HG_MAX_OPERANDS], *results[HG_MAX_OPERANDS] = {NULL};
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        hg_driver_shape shape = {b->memories[i].type, 1, {(int64_t)b->memories[i].count}};
+        HG_TRY(tpu_to_device(b->arenas[i], &shape));
+        arguments[i] = b->arenas[i]->buffer;
+    }
+    hg_status status = tpu_execute(device, code, arguments, b->count, results);
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (!b->memories[i].written) continue;
+        if (status == HG_OK) {
+            tpu_free_buffer(b->arenas[i]->buffer);
+            b->arenas[i]->buffer = results[at];
+            b->arenas[i]->on_host = false;
+        } else {
+            tpu_free_buffer(results[at]);
+        }
+        at++;
+    }
+    return status;
+}
+
+hg_status tpu_run_step(hg_device *device, const hg_driver_step *step) {
+    bound b = {.count = 0};
+    hg_text text = {0};
+    pjrt_executable *code = NULL;
+    bind(&b, step);
+    hg_status status = shlo_print_step(step->call, b.memories, b.count, b.places, &text);
+    if (status == HG_OK) status = find(device, &text, &code);
+    hg_text_free(&text);
+    return status == HG_OK ? run(device, code, &b) : status;
+}
+
+/* What keeps the instruction's promise and cannot fault. Each array in memory of its own here. */
+bool tpu_step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
+    shlo_memory memories[HG_MAX_OPERANDS];
+    shlo_place places[HG_MAX_OPERANDS];
+    hg_text text = {0};
+    (void)scratch;
+    bool bounded = hg_op_get((hg_op)call->op)->numbers == HG_NUMBERS_BOUNDED;
+    if (device->expands || (!bounded && !shlo_is_exact(call))) return false;
+    for (uint32_t i = 0; i < call->array_count; i++) {
+        const plan_array *a = &call->arrays[i];
+        if (a->open || bytes_of(a->type) > 8 || !a->bytes) return false;
+        memories[i] = (shlo_memory){a->type, a->bytes / bytes_of(a->type), a->written};
+        places[i] = (shlo_place){i, 0, a->bytes};
+    }
+    hg_error kept = *hg_error_record();
+    hg_status status = shlo_print_step(call, memories, call->array_count, places, &text);
+    *hg_error_record() = kept;
+    hg_text_free(&text);
+    return status == HG_OK;
+}
