@@ -200,6 +200,26 @@ static void check_devices(hg_program *program) {
     expect(hg_multi_gpu_create("cpu", missing, 257, &m), "257 devices", "too many");
 }
 
+/* The same device of OpenCL twice: the CPU's bits. */
+static void check_opencl(hg_program *program) {
+    static const uint32_t devices[] = {0, 1};
+    static const hg_placement columns[] = {{"w", "split 1"}, {"v", "split 0"}};
+    hg_multi_gpu *m = NULL;
+    arrays a;
+    setenv("HOLOGRAM_DETERMINISTIC", "true", 1);
+    if (hg_multi_gpu_create("opencl", devices, 2, &m) != HG_OK) {
+        SKIP(hg_last_error_text());
+        return;
+    }
+    make_arrays(hg_multi_gpu_backend(m, 0), &a);
+    CHECK_MESSAGE(hg_multi_gpu_execute(m, program, NULL, a.params, columns, 2,
+                                       HG_DISTRIBUTION_HYBRID) == HG_OK,
+                  "%s", hg_last_error_text());
+    check_output(&a, "columns on OpenCL");
+    free_arrays(&a);
+    hg_multi_gpu_destroy(m);
+}
+
 /* Alone: a cluster of one. */
 static void check_distributed(hg_program *program) {
     static const char *const addresses[] = {"first:1", "second:2"};
@@ -237,6 +257,7 @@ int main(void) {
     run_alone(program);
     check_devices(program);
     check_distributed(program);
+    check_opencl(program);
     hg_program_release(program);
     return test_done();
 }
