@@ -75,6 +75,8 @@ def from_jax(fn, *shapes):
     def argument(one):
         if hasattr(one, "shape") and hasattr(one, "dtype"):
             return jax.ShapeDtypeStruct(one.shape, str(one.dtype))
+        if not isinstance(one, (tuple, list)):
+            raise TypeError(f"each argument is an array, a shape, or (shape, dtype), got {one!r}")
         shape, dtype = one if len(one) == 2 and not isinstance(one[1], int) else (one, "float32")
         return jax.ShapeDtypeStruct(tuple(shape), dtype)
 
