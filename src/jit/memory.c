@@ -534,52 +534,87 @@ static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef 
     return stored ? NULL : jit_load(p, jit_vector(p, type), values);
 }
 
-/* Every second element from `first` on, of all lanes: real parts of complex numbers, say. Two rows,
- * of which the second one ends with the last element, and what is wanted of them; stores are under
- * a mask, as what lies between is not theirs. */
-static LLVMValueRef every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRef type,
-                                 uint32_t bytes, LLVMValueRef first) {
+/* Every second element from `first` on, of all lanes: real parts of complex numbers, say. Stores
+ * are under a mask, as what lies between is not theirs. */
+static void store_every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRef type,
+                               uint32_t bytes, LLVMValueRef first) {
     LLVMTypeRef row = jit_vector(p, type);
     LLVMValueRef places[2][64], masks[64];
-    if (stored) {
-        for (uint32_t i = 0; i < p->level.lanes; i++) {
-            places[0][i] = jit_u32(p, i / 2);
-            places[1][i] = jit_u32(p, p->level.lanes / 2 + i / 2);
-            masks[i] = truth(p, i % 2 == 0);
-        }
-        for (uint32_t k = 0; k < 2; k++) {
-            LLVMValueRef spread = LLVMBuildShuffleVector(
-                p->b, stored, LLVMGetPoison(row), LLVMConstVector(places[k], p->level.lanes), "");
-            masked_store(p, spread, bytes,
-                         jit_field(p, first, (uint64_t)k * p->level.lanes * bytes),
-                         LLVMConstVector(masks, p->level.lanes));
-        }
-        return NULL;
+    for (uint32_t i = 0; i < p->level.lanes; i++) {
+        places[0][i] = jit_u32(p, i / 2);
+        places[1][i] = jit_u32(p, p->level.lanes / 2 + i / 2);
+        masks[i] = truth(p, i % 2 == 0);
     }
-    for (uint32_t i = 0; i < p->level.lanes; i++)
-        places[0][i] = jit_u32(p, 2 * i < p->level.lanes ? 2 * i : 2 * i + 1);
-    LLVMValueRef low = jit_load(p, row, first),
-                 high = jit_load(p, row,
-                                 jit_field(p, first, (uint64_t)(p->level.lanes - 1) * bytes));
-    return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(places[0], p->level.lanes), "");
+    for (uint32_t k = 0; k < 2; k++) {
+        LLVMValueRef spread = LLVMBuildShuffleVector(
+            p->b, stored, LLVMGetPoison(row), LLVMConstVector(places[k], p->level.lanes), "");
+        masked_store(p, spread, bytes, jit_field(p, first, (uint64_t)k * p->level.lanes * bytes),
+                     LLVMConstVector(masks, p->level.lanes));
+    }
+}
+
+/* Every `step`th element from `first` on, of `lanes` lanes: as many rows as the step, of which the
+ * last one ends with the last element, and what is wanted of each. */
+static LLVMValueRef pick_steps(jit_printer *p, LLVMTypeRef type, uint32_t bytes, uint32_t step,
+                               uint32_t lanes, LLVMValueRef first) {
+    LLVMTypeRef row = LLVMVectorType(type, lanes);
+    LLVMValueRef made = NULL, places[64];
+    for (uint32_t k = 0, done = 0; k < step; k++) {
+        uint32_t start = k + 1 < step ? k * lanes : (step - 1) * (lanes - 1);
+        LLVMValueRef next = jit_load(p, row, jit_field(p, first, (uint64_t)start * bytes));
+        for (uint32_t i = 0; i < lanes; i++)
+            places[i] = i < done ? jit_u32(p, i)
+                        : i * step < start + lanes
+                            ? jit_u32(p, i * step - start + (made ? lanes : 0))
+                            : LLVMGetPoison(p->t.i32);
+        while (done < lanes && done * step < start + lanes) done++;
+        made = LLVMBuildShuffleVector(p->b, made ? made : next, made ? next : LLVMGetPoison(row),
+                                      LLVMConstVector(places, lanes), "");
+    }
+    return made;
+}
+
+/* Lanes that rows and picks are made for at once; 0: one by one is no slower. */
+static uint32_t lanes_of_steps(const jit_printer *p, uint32_t bytes, int64_t stride) {
+    uint32_t most = p->level.bytes / bytes, lanes = most < p->level.lanes ? most : p->level.lanes;
+    int64_t step = stride / bytes;
+    bool good = p->level.bytes >= 32 && stride % bytes == 0 && step > 1 &&
+                3 * step <= 2 * (int64_t)lanes;
+    return good && p->level.lanes % lanes == 0 ? lanes : 0;
 }
 
 /* Places as far apart, of all lanes: an address and numbers. Cheaper than a gather, which is made
  * of loads as well. */
-static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
-    LLVMTypeRef type = jit_scalar(p, stored ? v->args[vec_place_args(v)]->type : v->type);
-    LLVMValueRef first = address(p, v), made = LLVMGetPoison(jit_vector(p, type));
+static LLVMValueRef load_strided(jit_printer *p, const vec_value *v) {
+    LLVMTypeRef type = jit_scalar(p, v->type);
+    LLVMValueRef first = address(p, v), made = LLVMGetPoison(jit_vector(p, type)), parts[64];
+    uint64_t stride = (uint64_t)v->u.mem.stride;
+    uint32_t lanes = lanes_of_steps(p, v->u.mem.bytes, v->u.mem.stride),
+             count = lanes ? p->level.lanes / lanes : 0;
+    for (uint32_t i = 0; i < count; i++)
+        parts[i] = pick_steps(p, type, v->u.mem.bytes, (uint32_t)stride / v->u.mem.bytes, lanes,
+                              jit_field(p, first, stride * lanes * i));
+    for (uint32_t left = count; left > 1; left /= 2)
+        for (uint32_t k = 0; k < left / 2; k++)
+            parts[k] = jit_join(p, parts[2 * k], parts[2 * k + 1]);
+    if (count) return parts[0];
+    for (uint32_t i = 0; i < p->level.lanes; i++)
+        made = LLVMBuildInsertElement(
+            p->b, made, jit_load(p, type, jit_field(p, first, stride * i)), jit_u64(p, i), "");
+    return made;
+}
+
+static void store_strided(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
+    LLVMTypeRef type = jit_scalar(p, v->args[vec_place_args(v)]->type);
+    LLVMValueRef first = address(p, v);
     if (v->u.mem.stride == 2 * (int64_t)v->u.mem.bytes && p->level.lanes % 2 == 0 &&
-        has_masked_rows(p, v->u.mem.bytes))
-        return every_second(p, stored, type, v->u.mem.bytes, first);
-    for (uint32_t i = 0; i < p->level.lanes; i++) {
-        LLVMValueRef at = jit_field(p, first, (uint64_t)v->u.mem.stride * i), lane = jit_u64(p, i);
-        if (stored)
-            jit_store(p, LLVMBuildExtractElement(p->b, stored, lane, ""), at);
-        else
-            made = LLVMBuildInsertElement(p->b, made, jit_load(p, type, at), lane, "");
+        has_masked_rows(p, v->u.mem.bytes)) {
+        store_every_second(p, stored, type, v->u.mem.bytes, first);
+        return;
     }
-    return stored ? NULL : made;
+    for (uint32_t i = 0; i < p->level.lanes; i++)
+        jit_store(p, LLVMBuildExtractElement(p->b, stored, jit_u64(p, i), ""),
+                  jit_field(p, first, (uint64_t)v->u.mem.stride * i));
 }
 
 /* ---- stretches ---- */
@@ -649,7 +684,11 @@ static bool is_in_stretch(jit_printer *p, const vec_value *v) {
 
 static LLVMValueRef each_lane(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     if (v->u.mem.open) return open_lanes(p, v, stored);
-    if (v->u.mem.reach == VEC_REACH_STRIDE && jit_is_all(p, v->mask)) return strided(p, v, stored);
+    if (v->u.mem.reach == VEC_REACH_STRIDE && jit_is_all(p, v->mask)) {
+        if (!stored) return load_strided(p, v);
+        store_strided(p, v, stored);
+        return NULL;
+    }
     LLVMValueRef base = base_of(p, v), offsets = indices(p, v), mask = NULL;
     if (v->u.mem.disp) base = jit_field(p, base, (uint64_t)v->u.mem.disp);
     if (!jit_is_all(p, v->mask)) mask = jit_mask_i1(p, v->mask);
