@@ -1,6 +1,7 @@
 /* The TPU backend: any device that a PJRT plugin offers, through StableHLO.
  * Must not know: programs, handles. */
 #include "backends/tpu/tpu_internal.h"
+#include "base/host.h"
 #include "driver/at_once.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,13 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
     return count;
 }
 
+static void device_close(hg_device *device) {
+    tpu_free_steps(device);
+    hg_blob_cache_close(device->cache);
+    hg_mutex_destroy(&device->lock);
+    hg_free(device);
+}
+
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     char reason[256];
     if (!tpu_open(reason))
@@ -49,17 +57,19 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->caps.compiler.max_slots = UINT32_MAX;
     d->caps.scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
     d->caps.memory.max_shared_bytes = HG_MAX_SHARED_BYTES;
-    snprintf(d->caps.identity, sizeof d->caps.identity, "%.60s %.120s PJRT %d.%d", tpu->name,
-             tpu->version, tpu->major, tpu->minor);
-    *device = d;
-    return HG_OK;
+    char host[HG_HOST_TEXT] = "";
+    static const char *const SETTINGS[] = {"XLA_FLAGS"};
+    hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);
+    snprintf(d->caps.identity, sizeof d->caps.identity, "%.40s %.80s PJRT %d.%d %s", tpu->name,
+             tpu->version, tpu->major, tpu->minor, host);
+    hg_status status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
+    if (status == HG_OK)
+        *device = d;
+    else
+        device_close(d);
+    return status;
 }
 
-static void device_close(hg_device *device) {
-    tpu_free_steps(device);
-    hg_mutex_destroy(&device->lock);
-    hg_free(device);
-}
 static const hg_device_caps *device_caps(const hg_device *device) { return &device->caps; }
 
 /* ---- memory ---- */

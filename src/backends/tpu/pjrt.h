@@ -173,6 +173,41 @@ typedef struct pjrt_execute {
     pjrt_device *device;
 } pjrt_execute;
 
+/* Of executables that are not loaded. */
+typedef struct pjrt_code_text pjrt_code_text;
+typedef struct pjrt_get_code { /* LoadedExecutable_GetExecutable */
+    pjrt_head head;
+    pjrt_executable *loaded;
+    pjrt_code_text *code; /* out */
+} pjrt_get_code;
+typedef struct pjrt_of_code { /* Executable_Destroy */
+    pjrt_head head;
+    pjrt_code_text *code;
+} pjrt_of_code;
+typedef struct pjrt_serialize {
+    pjrt_head head;
+    const pjrt_code_text *code;
+    const char *bytes; /* out */
+    size_t size;
+    void *owner;
+    void (*destroy)(void *owner);
+} pjrt_serialize;
+typedef struct pjrt_deserialize {
+    pjrt_head head;
+    pjrt_client *client;
+    const char *bytes;
+    size_t size;
+    pjrt_executable *loaded; /* out */
+    const char *options;
+    size_t options_size;
+} pjrt_deserialize;
+/* What a plugin need not have. */
+#define PJRT_OPTIONAL_CALLS(PJRT_CALL)        \
+    PJRT_CALL(40, code_destroy, pjrt_of_code) \
+    PJRT_CALL(49, serialize, pjrt_serialize)  \
+    PJRT_CALL(51, get_code, pjrt_get_code)    \
+    PJRT_CALL(56, deserialize, pjrt_deserialize)
+
 /* PJRT_CALL(place in the table, name, arguments) */
 #define PJRT_CALLS(PJRT_CALL)                                  \
     PJRT_CALL(0, error_destroy, pjrt_of_error)                 \

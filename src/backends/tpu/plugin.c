@@ -50,6 +50,11 @@ static bool find_functions(const pjrt_table *table) {
     tpu_plugin *call = &plugin;
     PJRT_CALLS(PJRT_CALL)
 #undef PJRT_CALL
+#define PJRT_CALL(place, name, arguments)         \
+    if (place < count && table->functions[place]) \
+        memcpy((void *)&call->name, &table->functions[place], sizeof call->name);
+    PJRT_OPTIONAL_CALLS(PJRT_CALL)
+#undef PJRT_CALL
     return true;
 }
 

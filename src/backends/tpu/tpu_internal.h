@@ -3,6 +3,7 @@
 #define HG_TPU_INTERNAL_H
 
 #include "backends/tpu/pjrt.h"
+#include "base/blobcache.h"
 #include "base/thread.h"
 #include "driver/driver.h"
 #include "emit/emit_stablehlo.h"
@@ -14,6 +15,7 @@ typedef struct tpu_plugin {
     char name[64], version[128]; /* of the platform */
 #define PJRT_CALL(place, name, arguments) pjrt_error *(*name)(arguments *);
     PJRT_CALLS(PJRT_CALL)
+    PJRT_OPTIONAL_CALLS(PJRT_CALL) /* NULL: it has none */
 #undef PJRT_CALL
     pjrt_client *client;
     pjrt_device *const *devices;
@@ -38,8 +40,9 @@ typedef struct tpu_step {
 struct hg_device {
     hg_device_caps caps;
     pjrt_device *device;
-    bool expands;  /* vendor `off`: steps are their expansions */
-    hg_mutex lock; /* of arenas' contents and of all executables */
+    hg_blob_cache *cache; /* of executables, on disk */
+    bool expands;         /* vendor `off`: steps are their expansions */
+    hg_mutex lock;        /* of arenas' contents and of all executables */
     HG_VEC(tpu_step) steps;
     uint64_t clock;
 };
@@ -62,7 +65,7 @@ hg_status tpu_upload(hg_device *device, const void *data, const hg_driver_shape 
 hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISCARD;
 
 /* ---- executable.c ---- */
-/* The text of a module, which need not end in NUL. */
+/* The text of a module, which need not end in NUL; out of the cache on disk where it is there. */
 hg_status tpu_compile(hg_device *device, char *text, uint64_t length,
                       pjrt_executable **code) HG_NODISCARD;
 void tpu_free_executable(pjrt_executable *code); /* NULL is fine */
