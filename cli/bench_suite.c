@@ -152,8 +152,9 @@ static hg_status time_work(const work *w, const char *backend, const char *jit, 
 
 /* ---- the memory's peak ---- */
 
+typedef enum sweep_kind { READ, COPY, TRIAD } sweep_kind;
 typedef struct sweep {
-    enum { READ, COPY, TRIAD } kind;
+    sweep_kind kind;
     float *a;
     const float *b, *c;
     double sums[64];
@@ -181,14 +182,14 @@ static hg_status find_peak(double *best) {
           *c = hg_alloc_aligned(bytes, 64);
     hg_status status = pool && a && b && c ? HG_OK : hg_fail_memory();
     *best = 0;
-    for (int kind = READ; kind <= TRIAD && status == HG_OK; kind++) {
+    for (sweep_kind kind = READ; kind <= TRIAD && status == HG_OK; kind++) {
         sweep s = {.kind = kind, .a = a, .b = b, .c = c};
         if (kind == READ) memset(a, 0, bytes), memset(b, 0, bytes), memset(c, 0, bytes);
         for (int r = 0; r < ROUNDS; r++) {
             uint64_t start = hg_clock_ns(), took;
             hg_thread_pool_run(pool, LARGE, 1 << 20, do_part, &s);
             took = hg_clock_ns() - start;
-            double rate = (double)bytes * (kind + 1) / (double)(took ? took : 1);
+            double rate = (double)bytes * ((double)kind + 1) / (double)(took ? took : 1);
             if (rate > *best) *best = rate;
         }
     }
