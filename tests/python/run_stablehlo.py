@@ -55,6 +55,15 @@ for path in sorted(glob.glob(os.path.join(FOLDER, "*.mlir"))):
 with open(os.path.join(FOLDER, "mlp.mlir"), encoding="utf-8") as file:
     MLP = file.read()
 raises(TypeError, "the module takes 5 arrays, got 1", lambda: hg.from_stablehlo(MLP)(np.zeros((3, 5), np.float32)))
+X = np.array([1, 2], np.float32)
+for text in ("func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return %a : tensor<2xf32>\n}\n",  # not @main
+             "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }",  # one line
+             "// @main(x)\nfunc.func @main(%a: tensor<2xf32> {jax.arg_info = \"x['(']\"})\n    -> tensor<2xf32> {\n  return %a : tensor<2xf32>\n}\n",
+             "func.func @main(%a: tensor<1x2xf32>) -> tensor<2xf32> {\n  %0 = stablehlo.reshape %a : (tensor<1x2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n"):
+    made = hg.from_stablehlo(text)(X.reshape(1, 2) if "1x2" in text else X)
+    check(np.array_equal(np.asarray(made), X), f"{made} of {text}")
+raises(ValueError, "arg0: expected the shape (2), got (3,)", lambda: hg.from_stablehlo(text.replace("1x2x", "2x"))(np.zeros(3, np.float32)))
+check(hg.from_stablehlo("func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  return %a : tensor<f32>\n}")(2.5).tolist() == 2.5, "a number for a scalar")
 raises(hg.ProgramError, "expected module, func.func", lambda: hg.from_stablehlo("nothing"))
 raises(hg.ProgramError, "custom_call @lapack_spotrf_ffi", lambda: hg.from_stablehlo(open(os.path.join(FOLDER, "cholesky.mlir"), encoding="utf-8").read()))
 

@@ -1,5 +1,6 @@
 """StableHLO modules, and functions of JAX, as functions of arrays."""
 import ctypes
+import numbers
 import re
 
 from . import _executor, _interface as c, _namespace, _native, types
@@ -7,26 +8,18 @@ from ._graph import Graph
 from ._program import _Diagnostics
 
 
-def _result(text):
-    """(dtype, shape) of "2x3xf32", "3xcomplex<f32>"."""
-    *dims, element = text.replace("complex<", "").strip("> ").split("x")
-    shape = tuple(int(one) for one in dims)
-    if "complex" in text:
-        return element, (*shape, 2)
-    return {"i1": "u8"}.get(element, element.replace("ui", "u")), shape
-
-
-def _results(text):
-    """What @main gives: its line is func.func public @main(ARGUMENTS) -> RESULTS {."""
-    start = text.find("@main(")
-    depth, at = 0, start + 5
-    while at < len(text):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        at += 1
-        if depth == 0:
-            break
-    line = text[at:text.find("\n", at)]
-    return [_result(found) for found in re.findall(r"tensor<((?:[^<>]|<[^<>]*>)*)>", re.sub(r'"[^"]*"', "", line))]
+def _results(lines):
+    """(dtype, shape) of each output, of the lines of a graph's text."""
+    values, outputs = {}, []
+    for line in lines:
+        made, _, rest = line.partition(" = ")
+        if line.startswith(".output"):
+            outputs.append(values[rest])
+        elif line.startswith(".view"):  # .view NAME = OF TYPE [dims]
+            made = f"{made} {rest.partition(' ')[2]}"
+        for name, dtype, dims in re.findall(r"(\w+) (\w+) \[([\d, ]*)\]", made):
+            values[name] = types.resolve(dtype), tuple(int(one) for one in re.findall(r"\d+", dims))
+    return outputs
 
 
 class Module(Graph):
@@ -42,7 +35,7 @@ class Module(Graph):
 
     def __init__(self, text, *, name="module.mlir"):
         super().__init__(text, name=name)
-        self._made, self._tree = _results(text), None
+        self._made, self._tree = _results(self.text.splitlines()), None
 
     def __call__(self, *arrays, executor=None):
         count = sum(name.startswith("arg") for name in self._inputs)  # constants of the module are there
@@ -50,9 +43,16 @@ class Module(Graph):
             raise TypeError(f"the module takes {count} arrays, got {len(arrays)}")
         there = [one for one in arrays if isinstance(one, _native.Array)]
         executor = there[0].executor if there and executor is None else _executor.executor_of(executor)
-        results = [_namespace.empty(shape, dtype=types.resolve(dtype), device=executor) for dtype, shape in self._made]
+        given = {}
+        for k, one in enumerate(arrays):
+            dtype, dims = self._inputs[f"arg{k}"]
+            one = one if hasattr(one, "shape") else _namespace.asarray(one, dtype=dtype, device=executor)
+            if tuple(map(str, one.shape)) != tuple(filter(None, dims)):
+                raise ValueError(f"arg{k}: expected the shape ({', '.join(dims)}), got {tuple(one.shape)}")
+            given[f"arg{k}"] = one
+        results = [_namespace.empty(shape, dtype=dtype, device=executor) for dtype, shape in self._made]
         names = ["result"] if len(results) == 1 else [f"result{k}" for k in range(len(results))]
-        self.bind(executor, **{f"arg{k}": one for k, one in enumerate(arrays)}, **dict(zip(names, results))).launch()
+        self.bind(executor, **given, **dict(zip(names, results))).launch()
         if self._tree is not None:
             return self._tree(results)
         return results[0] if len(results) == 1 else tuple(results)
@@ -77,7 +77,7 @@ def from_jax(fn, *shapes):
             return jax.ShapeDtypeStruct(one.shape, str(one.dtype))
         if not isinstance(one, (tuple, list)):
             raise TypeError(f"each argument is an array, a shape, or (shape, dtype), got {one!r}")
-        shape, dtype = one if len(one) == 2 and not isinstance(one[1], int) else (one, "float32")
+        shape, dtype = one if len(one) == 2 and not isinstance(one[1], numbers.Integral) else (one, "float32")
         return jax.ShapeDtypeStruct(tuple(shape), dtype)
 
     lowered = jax.jit(fn, keep_unused=True).lower(*map(argument, shapes))
