@@ -8,14 +8,17 @@ void mlir_in_loops(mlir_lower *w, const mlir_op *op,
                    void (*body)(mlir_lower *w, const mlir_op *op)) {
     mlir_kernel kernel;
     uint32_t outside = w->block;
+    mlir_tensor **given = mlir_make(w, (op->operand_count + 1) * sizeof *given);
     if (w->scalars) mlir_refuse(w, "an array in a region of scalars is not read");
     for (uint32_t i = 0; i < op->operand_count && w->status == HG_OK; i++) {
-        mlir_tensor *t = mlir_operand(w, op, i); /* it may be read in each round */
+        mlir_tensor *t = given[i] = mlir_operand(w, op, i); /* it may be read in each round */
         if (t && t->kind == MLIR_PUT_OFF) mlir_bind(w, op->operands[i], mlir_array(w, t));
     }
     if (w->status != HG_OK) return;
     if (w->k) {
         body(w, op);
+        for (uint32_t i = op->operand_count; i-- > 0;) /* arrays of this block are for it alone */
+            mlir_bind(w, op->operands[i], given[i]);
         return;
     }
     mlir_begin(w, &kernel, NULL);

@@ -28,6 +28,14 @@ static bool compare(const mlir_op *op, int64_t a, int64_t b, int64_t *value) {
     return found;
 }
 
+static bool is_signed(const mlir_type *t) { return *mlir_type_name(t) == 'i'; }
+
+/* The greatest integer of the type; of 64 bits that of i64. */
+static int64_t greatest(const mlir_type *t) {
+    size_t size = hg_type_size_bytes((hg_type)t->element);
+    return size == 8 ? INT64_MAX : (INT64_C(1) << (8 * size - is_signed(t))) - 1;
+}
+
 /* Of numbers that are near enough to 0 that nothing wraps. */
 static bool fold(const mlir_op *op, const int64_t *x, uint32_t count, int64_t *value) {
     const mlir_word *name = &op->name;
@@ -53,9 +61,8 @@ bool mlir_fold(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (!mlir_known(t->in[i], &x[i])) return false;
     size_t size = hg_type_size_bytes((hg_type)t->type.element);
-    bool is_signed = *mlir_type_name(&t->type) == 'i';
-    most = size == 8 ? INT64_MAX : (INT64_C(1) << (8 * size - is_signed)) - 1;
-    least = is_signed ? -most - 1 : 0;
+    most = greatest(&t->type);
+    least = is_signed(&t->type) ? -most - 1 : 0;
     bool truths = t->type.truth && !mlir_is(&op->name, "stablehlo.compare");
     if (truths || !fold(op, x, op->operand_count, &value) || value < least || value > most)
         return false;
@@ -75,9 +82,12 @@ static const mlir_op *maker(const mlir_region *region, uint32_t value) {
     return NULL;
 }
 
-/* A constant of the region, or a value that is known outside. */
+/* A constant of the region, or a value that is known outside. Its own arguments are another round's
+ * or another call's. */
 static bool constant(mlir_lower *w, const mlir_region *region, uint32_t value, int64_t *x) {
     const mlir_op *op = maker(region, value);
+    for (uint32_t i = 0; i < region->arg_count; i++)
+        if (region->args[i] == value) return false;
     if (!op) return mlir_known(w->env[value], x);
     mlir_tensor t = {.kind = MLIR_SPLAT, .bytes = op->constant.bytes};
     if (!op->types || op->result_count != 1) return false;
@@ -100,7 +110,8 @@ uint64_t mlir_rounds(mlir_lower *w, const mlir_region *cond, const mlir_region *
     if (!end || end->operand_count != 1 || !next || next->operand_count != count) return 0;
     test = maker(cond, end->operands[0]);
     if (!test || !mlir_is(&test->name, "stablehlo.compare") || test->operand_count != 2 ||
-        !compare(test, 0, 1, &yes) || !yes || !compare(test, 1, 1, &yes) || yes)
+        !compare(test, 0, 1, &yes) || !yes || !compare(test, 1, 1, &yes) || yes ||
+        !compare(test, 2, 1, &yes) || yes)
         return 0;
     while (k < count && cond->args[k] != test->operands[0]) k++;
     if (k == count || !mlir_known(start[k], &first) ||
@@ -112,7 +123,8 @@ uint64_t mlir_rounds(mlir_lower *w, const mlir_region *cond, const mlir_region *
     if (!constant(w, body, add->operands[left ? 1 : 0], &step) ||
         add->operands[left ? 0 : 1] != body->args[k])
         return 0;
-    if (step <= 0 || step > INT32_MAX || limit > INT32_MAX || first < INT32_MIN || first >= limit)
+    if (step <= 0 || step > INT32_MAX || limit > INT32_MAX || first < INT32_MIN || first >= limit ||
+        limit - 1 + step > greatest(&start[k]->type))
         return 0;
     return (uint64_t)((limit - first + step - 1) / step);
 }

@@ -33,6 +33,7 @@ def scan(w, xs):
         h = jnp.tanh(w @ h + x); return h, h.sum()
     return lax.scan(step, jnp.zeros(w.shape[0]), xs)
 def fori(x): return lax.fori_loop(0, 10, lambda k, v: v * 0.5 + k, x)
+def rounds(n, x): return lax.fori_loop(0, n, lambda k, v: v + 1, x)
 def newton(x): return lax.while_loop(lambda s: jnp.abs(s[0] * s[0] - x) > 1e-5, lambda s: ((s[0] + x / s[0]) / 2, s[1] + 1), (x, 0))
 def cond(x): return lax.cond(x.sum() > 0, lambda a: a * 2, lambda a: a - 1, x)
 def switch(k, x): return lax.switch(k, [lambda a: a + 1, lambda a: a * a, lambda a: -a], x)
@@ -130,10 +131,13 @@ N('long_scan', lambda w, xs: lax.scan(lambda h, x: (jnp.tanh(w @ h + x), h.max()
 N('long_fori', lambda x: lax.fori_loop(0, 100, lambda k, v: (v[0] * .9 + k, jnp.sort(v[1]) + lax.fori_loop(0, 3, lambda j, t: t + j, k), v[0]), (x, x, x)), f(4))
 N('nested_while', lambda x: lax.while_loop(lambda s: s.sum() < 100, lambda s: lax.cond(s[0] > 5, lambda t: t * 2, lambda t: lax.while_loop(lambda q: q[1] < 3, lambda q: q + 1, t) + 3, s), x), f(3))
 N('collatz', lambda n: lax.while_loop(lambda s: s[0] != 1, lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1), (n, 0)), np.int32(27))
+N('rounds', lambda x: (lax.fori_loop(0, 5, lambda k, v: lax.fori_loop(0, k, lambda j, t: t + j, v), x), *(jax.jit(rounds)(jnp.int32(n), x) for n in (3, 7))), f(4))
+N('cond_outside', lambda x, k: (lambda t: (lax.cond(k == 0, lambda: t, lambda: lax.sort(t, dimension=0)), t))(x.T), f(3, 4), np.int32(0))
+N('edges', lambda l, x, h: (lax.clamp(l, x, h), lax.bitcast_convert_type(jnp.sign(l), jnp.uint32)), np.array([np.nan,0,1,-2,-0.,3],np.float32), np.array([1,np.nan,5,0,2,3],np.float32), np.array([2,3,np.nan,4,0,-3],np.float32))
 
 
 EXACT = ("gather_rows gather_points take sort argsort sort_descending sort_pairs top_k shapes update scatter_set rng rng_bits permutation max_pool "
-         "cummax clip cond one_hot triangle widths dropout").split()
+         "cummax clip cond one_hot triangle widths dropout rounds cond_outside edges").split()
 WIDE = {"inverse": 2e-6, "special": 2e-6, "grad_mlp": 2e-6, "matrix_power": 2e-6}
 
 
