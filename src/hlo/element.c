@@ -50,11 +50,15 @@ static mlir_scalar product(mlir_lower *w, const char *type, mlir_scalar a, mlir_
     return c;
 }
 
+/* The divisor is scaled by its greater part: its square neither overflows nor vanishes. */
 static mlir_scalar quotient(mlir_lower *w, const char *type, mlir_scalar a, mlir_scalar b) {
-    const char *norm = mlir_let(w, type, "%s * %s + %s * %s", b.re, b.re, b.im, b.im);
+    const char *scale = mlir_let(w, type, "max(abs(%s), abs(%s))", b.re, b.im);
+    const char *x = mlir_let(w, type, "%s / %s", b.re, scale),
+               *y = mlir_let(w, type, "%s / %s", b.im, scale),
+               *norm = mlir_let(w, type, "%s * %s + %s * %s", x, x, y, y);
     mlir_scalar c = {
-        .re = mlir_let(w, type, "(%s * %s + %s * %s) / %s", a.re, b.re, a.im, b.im, norm)};
-    c.im = mlir_let(w, type, "(%s * %s - %s * %s) / %s", a.im, b.re, a.re, b.im, norm);
+        .re = mlir_let(w, type, "(%s * %s + %s * %s) / %s / %s", a.re, x, a.im, y, norm, scale)};
+    c.im = mlir_let(w, type, "(%s * %s - %s * %s) / %s / %s", a.im, x, a.re, y, norm, scale);
     return c;
 }
 
@@ -121,8 +125,15 @@ static const mlir_type *column_type(const mlir_tensor *t) {
 
 mlir_scalar mlir_element_of_map(mlir_lower *w, const mlir_tensor *t, const char *const *at) {
     mlir_scalar args[3] = {{0}};
-    for (uint32_t i = 0; i < t->op->row->least; i++) args[i] = mlir_element(w, t->in[i], at);
-    return map_scalars(w, t->op->row, column_type(t), &t->type, args);
+    const mlir_type *type = column_type(t);
+    uint32_t count = t->op->row->least;
+    for (uint32_t i = 0; i < count; i++) {
+        args[i] = mlir_element(w, t->in[i], at);
+        if (!mlir_expect(w, !type->complex || args[i].im || (i == 0 && count == 3),
+                         "complex operands alone"))
+            return NOTHING;
+    }
+    return map_scalars(w, t->op->row, type, &t->type, args);
 }
 
 /* ---- comparisons and conversions ---- */
@@ -149,6 +160,7 @@ mlir_scalar mlir_element_of_compare(mlir_lower *w, const mlir_tensor *t, const c
     if (!mlir_expect(w, sign != NULL, "a direction: EQ, NE, LT, LE, GT or GE")) return NOTHING;
     mlir_scalar a = mlir_element(w, t->in[0], at), b = mlir_element(w, t->in[1], at);
     if (in->complex) {
+        if (!mlir_expect(w, b.im != NULL, "complex operands alone")) return NOTHING;
         const char *word = *sign == '=' ? "&&" : "||";
         if (!mlir_expect(w, sign[1] == '=' && (*sign == '=' || *sign == '!'),
                          "EQ or NE of complex"))
@@ -331,6 +343,10 @@ mlir_scalar mlir_element_of_concatenate(mlir_lower *w, const mlir_tensor *t,
     for (uint32_t p = 0; p < t->op->operand_count && w->status == HG_OK; p++) {
         const char *from[MLIR_MAX_RANK];
         uint64_t extent = t->in[p]->type.dims[dim];
+        mlir_type rest = t->in[p]->type;
+        rest.dims[dim] = t->type.dims[dim];
+        if (!mlir_expect(w, mlir_same_dims(&rest, &t->type), "parts that differ along dim alone"))
+            return NOTHING;
         if (!extent) continue;
         memcpy(from, at, sizeof *at * t->type.rank);
         uint64_t known = mlir_open(w, "if %s >= %llu && %s < %llu", at[dim],
@@ -360,11 +376,19 @@ mlir_scalar mlir_element_of_pad(mlir_lower *w, const mlir_tensor *t, const char 
                      "a scalar to pad with"))
         return NOTHING;
     for (uint32_t i = 0; i < in->rank; i++) {
-        int64_t step = interior.at[i] + 1, extent = (int64_t)in->dims[i];
+        int64_t extent = (int64_t)in->dims[i], between = extent ? extent - 1 : 0, step;
         const int64_t most = INT64_C(1) << 40;
-        if (!mlir_expect(w, step > 0 && step < most && low.at[i] < most && low.at[i] > -most,
-                         "paddings within 2^40"))
+        if (!mlir_expect(w,
+                         interior.at[i] >= 0 && interior.at[i] < most && low.at[i] < most &&
+                             low.at[i] > -most && high.at[i] < most && high.at[i] > -most &&
+                             interior.at[i] <= 4 * most / (between + 1),
+                         "paddings within 2^40") ||
+            !mlir_expect(w,
+                         (int64_t)t->type.dims[i] ==
+                             low.at[i] + extent + between * interior.at[i] + high.at[i],
+                         "the operand's extents with the paddings"))
             return NOTHING;
+        step = interior.at[i] + 1;
         from[i] = at[i];
         if (low.at[i] == 0 && high.at[i] <= 0 && step == 1) continue;
         const char *p = mlir_let(w, "i64", "%s - (%lld)", at[i], (long long)low.at[i]);
@@ -381,6 +405,12 @@ mlir_scalar mlir_element_of_pad(mlir_lower *w, const mlir_tensor *t, const char 
     return v;
 }
 
+/* An index of any type; of u64 those beyond i64 are its greatest. */
+static const char *index_of(mlir_lower *w, const mlir_type *type, const char *x) {
+    if (type->element != HG_TYPE_U64) return mlir_text(w, "i64(%s)", x);
+    return mlir_text(w, "i64(min(%s, %lld))", x, (long long)INT64_MAX);
+}
+
 /* A start index within 0 … most, which is not negative. */
 static const char *start_of(mlir_lower *w, const mlir_tensor *t, int64_t most) {
     const char *none[MLIR_MAX_RANK] = {0};
@@ -388,7 +418,7 @@ static const char *start_of(mlir_lower *w, const mlir_tensor *t, int64_t most) {
         return "0";
     if (most <= 0) return "0";
     const char *s = mlir_element(w, t, none).re;
-    return mlir_let(w, "i64", "min(max(i64(%s), 0), %lld)", s, (long long)most);
+    return mlir_let(w, "i64", "min(max(%s, 0), %lld)", index_of(w, &t->type, s), (long long)most);
 }
 
 mlir_scalar mlir_element_of_dynamic_slice(mlir_lower *w, const mlir_tensor *t,
@@ -471,18 +501,24 @@ bool mlir_look_up(mlir_lower *w, const mlir_window_map *m, const mlir_type *oper
     for (uint32_t i = 0; i < wide->rank; i++)
         if (mlir_find(&m->window, i) < 0) {
             if (next == (uint32_t)m->vector) next++;
+            if (!mlir_expect(w, wide->dims[i] == indices->type.dims[next],
+                             "the extents of the indices"))
+                return false;
             in[next++] = at[i];
         }
     for (uint32_t d = 0; d < operand->rank; d++) {
         int64_t moved = mlir_find(&m->map, d), batch = mlir_find(&m->batching, d);
         starts[d] = offsets[d] = NULL;
+        if (!mlir_expect(w, batch < 0 || mlir_find(&m->gone, d) < 0, "each axis named once"))
+            return false;
         if (batch >= 0) starts[d] = in[m->index_batching.at[batch]];
         if (batch >= 0 &&
             !mlir_expect(w, starts[d] != NULL, "batching axes beside the index vector"))
             return false;
         if (moved >= 0) {
             if (m->vector < rank) in[m->vector] = mlir_text(w, "%lld", (long long)moved);
-            starts[d] = mlir_let(w, "i64", "i64(%s)", mlir_element(w, indices, in).re);
+            const char *x = mlir_element(w, indices, in).re;
+            starts[d] = mlir_let(w, "i64", "%s", index_of(w, &indices->type, x));
         }
         if (mlir_find(&m->gone, d) < 0 && batch < 0) offsets[d] = at[m->window.at[window++]];
     }
@@ -494,6 +530,7 @@ mlir_scalar mlir_element_of_gather(mlir_lower *w, const mlir_tensor *t, const ch
     const char *starts[MLIR_MAX_RANK], *offsets[MLIR_MAX_RANK], *from[MLIR_MAX_RANK];
     mlir_window_map m = gather_map(w, t->op);
     mlir_axes sizes = mlir_filled(w, t->op, "slice_sizes", NULL, in->rank, 1);
+    uint32_t window = 0;
     if (!mlir_look_up(w, &m, in, &t->type, t->in[1], at, starts, offsets)) return NOTHING;
     for (uint32_t d = 0; d < in->rank; d++) {
         int64_t most = (int64_t)in->dims[d] - sizes.at[d];
@@ -503,6 +540,10 @@ mlir_scalar mlir_element_of_gather(mlir_lower *w, const mlir_tensor *t, const ch
         from[d] = starts[d] && mlir_find(&m.batching, d) < 0
                       ? mlir_let(w, "i64", "min(max(%s, 0), %lld)", starts[d], (long long)most)
                       : starts[d];
+        if (offsets[d] &&
+            !mlir_expect(w, t->type.dims[m.window.at[window++]] == (uint64_t)sizes.at[d],
+                         "slice_sizes as the result's extents"))
+            return NOTHING;
         if (offsets[d])
             from[d] = from[d] ? mlir_let(w, "i64", "%s + %s", from[d], offsets[d]) : offsets[d];
         if (!from[d]) from[d] = "0";
@@ -523,7 +564,9 @@ bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *a
     for (uint32_t i = 0; i < count; i++) {
         const mlir_type *type = &w->m->values.data[region->args[i]].type;
         mlir_tensor *t = mlir_make(w, sizeof *t);
-        if (!t || !mlir_expect(w, type->rank == 0, "a region of scalars")) return false;
+        if (!t || !mlir_expect(w, type->rank == 0 && (!type->complex || args[i].im),
+                               "a region of scalars of the operands' types"))
+            return false;
         *t = (mlir_tensor){.type = *type, .kind = MLIR_VARIABLE, .variable = args[i]};
         mlir_bind(w, region->args[i], t);
     }
@@ -931,7 +974,9 @@ mlir_scalar mlir_element(mlir_lower *w, const mlir_tensor *t, const char *const 
         value = t->op->row->element(w, t, at);
         w->op = before;
     }
-    mlir_memo *memo = w->status == HG_OK ? hg_vec_push(&w->k->memo) : NULL;
+    if (!t->type.complex) value.im = NULL;
+    if (!mlir_expect(w, !t->type.complex || value.im, "a complex operand")) return NOTHING;
+    mlir_memo *memo = hg_vec_push(&w->k->memo);
     if (!memo) return value;
     memo->tensor = t;
     memo->value = value;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include <hologram/stablehlo.h>
 
-enum { MLIR_MAX_RANK = 8, MLIR_NONE = -1, MLIR_MAX_DEPTH = 64 };
+enum { MLIR_MAX_RANK = 8, MLIR_NONE = -1, MLIR_MAX_DEPTH = 64, MLIR_MAX_FUNCTIONS = 10000 };
 
 /* Where a word of the text stands. */
 typedef struct mlir_word {
@@ -63,8 +63,8 @@ typedef struct mlir_op {
     uint32_t *operands, operand_count;
     mlir_type *types;               /* of the results */
     uint32_t results, result_count; /* the first value */
-    mlir_attribute *attributes;
-    mlir_region *regions;
+    mlir_attribute *attributes, *last_attribute;
+    mlir_region *regions, *last_region;
     mlir_constant constant;
 } mlir_op;
 
@@ -97,6 +97,8 @@ uint32_t mlir_item_count(const mlir_op *op, const char *key, uint32_t n);
 bool mlir_is(const mlir_word *word, const char *text);
 /* False: more than 2^40. */
 bool mlir_elements(const mlir_type *type, uint64_t *count);
+bool mlir_same_dims(const mlir_type *a, const mlir_type *b);
+bool mlir_same_type(const mlir_type *a, const mlir_type *b);
 /* "tensor<2x3xf32>" */
 const char *mlir_type_text(const mlir_type *type, char buffer[240]);
 /* A mistake at a word; returns HG_ERROR_ISA. */

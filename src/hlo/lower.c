@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_COST = 40, MOST_CHAIN = 60 };
+enum { MOST_COST = 40, MOST_CHAIN = 60, MOST_WRITTEN = 32 << 20 };
 static const uint64_t MOST_OPERATIONS = 100000; /* calls of functions included */
 
 /* ---- tensors ---- */
@@ -181,6 +181,9 @@ void mlir_end(mlir_lower *w) {
     hg_text text = {0};
     hg_program *program = NULL;
     if (w->status == HG_OK) write_program(w, &text);
+    if ((w->written += text.length) > MOST_WRITTEN)
+        mlir_refuse(w, "the programs that the module becomes are longer than %d bytes",
+                    MOST_WRITTEN);
     if (w->status == HG_OK && k->outputs.count) {
         hg_status status = hg_program_assemble(text.data, text.length, NULL, &program);
         mlir_refuse_call(w, status, "");
@@ -199,7 +202,7 @@ void mlir_end(mlir_lower *w) {
 /* ---- arrays ---- */
 
 void mlir_open_nest(mlir_lower *w, const mlir_type *type, mlir_nest *n) {
-    n->count = 0;
+    *n = (mlir_nest){.count = 0};
     for (uint32_t i = 0; i < type->rank; i++) {
         if (type->dims[i] == 1)
             n->at[i] = "0";
@@ -265,16 +268,12 @@ mlir_tensor *mlir_array(mlir_lower *w, mlir_tensor *t) {
     for (uint32_t i = 0; i < count; i++) {
         first[i].kind = MLIR_ARRAY;
         first[i].storage = to[i];
-        first[i].cost = 0;
+        first[i].cost = first[i].chain = 0;
     }
     return t;
 }
 
 /* ---- the walk ---- */
-
-static bool same_dims(const mlir_type *a, const mlir_type *b) {
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof a->dims);
-}
 
 /* Elements of an operation on numbers by themselves have one shape; the predicate of select and the
  * bounds of clamp may be scalars. */
@@ -282,7 +281,7 @@ static void check_map(mlir_lower *w, const mlir_op *op, const mlir_tensor *t) {
     bool scalars = mlir_is(&op->name, "stablehlo.select") || mlir_is(&op->name, "stablehlo.clamp");
     char given[240], wanted[240];
     for (uint32_t i = 0; i < op->operand_count && w->status == HG_OK; i++)
-        if (!same_dims(&t->in[i]->type, &t->type) && !(scalars && t->in[i]->type.rank == 0))
+        if (!mlir_same_dims(&t->in[i]->type, &t->type) && !(scalars && t->in[i]->type.rank == 0))
             mlir_refuse(w, "operand %u is %s, the result %s", (unsigned)i,
                         mlir_type_text(&t->in[i]->type, given), mlir_type_text(&t->type, wanted));
 }
@@ -302,9 +301,16 @@ static bool repeats(const mlir_tensor *t, const mlir_tensor *in) {
     return mlir_elements(&t->type, &asked) && mlir_elements(&in->type, &there) && asked > there;
 }
 
+/* Beside those on numbers: those that may read an operand more than once for an element. */
+static bool has_cost(const mlir_op *op) {
+    return mlir_is(&op->name, "stablehlo.convert") || mlir_is(&op->name, "stablehlo.gather") ||
+           mlir_is(&op->name, "stablehlo.concatenate") ||
+           mlir_is(&op->name, "stablehlo.dynamic_update_slice");
+}
+
 static bool take_operands(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     mlir_tensor **in = mlir_make(w, (op->operand_count + 1) * sizeof *in);
-    uint32_t cost = op->row->how == MLIR_MAPS || mlir_is(&op->name, "stablehlo.convert"), chain = 0;
+    uint32_t cost = op->row->how == MLIR_MAPS || has_cost(op), chain = 0;
     for (uint32_t i = 0; in && i < op->operand_count; i++) {
         if (!(in[i] = mlir_operand(w, op, i))) return false;
         bool again = in[i]->cost && (op->row->how == MLIR_HEAVY
@@ -323,12 +329,16 @@ static bool take_operands(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     return in && w->status == HG_OK;
 }
 
+static bool same_elements(const mlir_type *a, const mlir_type *b) {
+    return a->element == b->element && a->complex == b->complex;
+}
+
 /* A reshape of an array is the array. */
 static bool is_alias(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     uint64_t from, to;
     if (!mlir_is(&op->name, "stablehlo.reshape")) return false;
     if (!mlir_elements(&t->in[0]->type, &from) || !mlir_elements(&t->type, &to) || from != to ||
-        t->in[0]->type.element != t->type.element) {
+        !same_elements(&t->in[0]->type, &t->type)) {
         mlir_refuse(w, "expected as many elements of the same type");
         return false;
     }
@@ -350,6 +360,8 @@ static void put_off(mlir_lower *w, const mlir_op *op) {
     if (!w->k && op->row->instead && op->row->instead(w, op)) return;
     mlir_tensor *t = w->status == HG_OK ? mlir_results(w, op) : NULL;
     if (!t || !take_operands(w, op, t)) return;
+    if (op->result_count > 1 && strncmp(op->row->name, "stablehlo.reduce", 16) != 0)
+        mlir_refuse(w, "%u results, expected 1", (unsigned)op->result_count);
     if (reads_shape_of_result(op)) check_map(w, op, t);
     uint32_t uses = 0;
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -366,6 +378,8 @@ static void put_off(mlir_lower *w, const mlir_op *op) {
     }
     if (is_alias(w, op, t) || mlir_fold(w, op, t) || w->status != HG_OK) return;
     if (mlir_is(&op->name, "stablehlo.broadcast_in_dim") && t->in[0]->kind == MLIR_SPLAT) {
+        if (!same_elements(&t->in[0]->type, &t->type))
+            mlir_refuse(w, "expected elements of the operand's type");
         t->kind = MLIR_SPLAT;
         t->bytes = t->in[0]->bytes;
         return;
@@ -418,17 +432,26 @@ void mlir_walk(mlir_lower *w, const mlir_region *region, mlir_tensor **results, 
 
 void mlir_apply_constant(mlir_lower *w, const mlir_op *op) {
     uint64_t count;
-    mlir_tensor *t = mlir_results(w, op);
+    mlir_tensor *t = mlir_results(w, op), *before = w->env[op->results];
     if (!t || op->result_count != 1) {
         mlir_refuse(w, "expected dense<…> and one result");
         return;
     }
     mlir_elements(&t->type, &count);
+    if (count && !op->constant.bytes) {
+        mlir_refuse(w, "expected dense<…>, its elements stand elsewhere");
+        return;
+    }
     t->bytes = op->constant.bytes;
     t->kind = MLIR_SPLAT;
     mlir_bind(w, op->results, t);
     if (op->constant.splat || count == 1 || !t->bytes) return;
     if (w->scalars) mlir_refuse(w, "an array in a region of scalars is not read");
+    if (before) { /* of an earlier call */
+        t->kind = MLIR_ARRAY;
+        t->storage = before->storage;
+        return;
+    }
     uint64_t bytes = (count * hg_type_size_bytes((hg_type)t->type.element)) << t->type.complex;
     mlir_storage *s = add_storage(w, &t->type);
     void *kept = hg_arena_alloc(&w->g->arena, (size_t)bytes);
@@ -464,16 +487,11 @@ static mlir_function *function_named(mlir_module *m, const mlir_word *name) {
     return NULL;
 }
 
-static bool same_type(const mlir_type *a, const mlir_type *b) {
-    return same_dims(a, b) && a->element == b->element && a->truth == b->truth &&
-           a->complex == b->complex;
-}
-
 /* Arguments or results against the types that were declared for them. */
 static bool fits(mlir_lower *w, const char *what, uint32_t i, const mlir_type *given,
                  const mlir_type *wanted) {
     char text[2][240];
-    if (same_type(given, wanted)) return true;
+    if (mlir_same_type(given, wanted)) return true;
     mlir_refuse(w, "%s %u is %s, expected %s", what, (unsigned)i, mlir_type_text(given, text[0]),
                 mlir_type_text(wanted, text[1]));
     return false;
@@ -561,7 +579,7 @@ static void add_result(mlir_lower *w, mlir_tensor *t, uint32_t i, uint32_t count
     value = t->storage->value;
     mlir_dims(&t->type, dims);
     hg_status status = HG_OK;
-    if (!same_dims(&t->type, &t->storage->type))
+    if (!mlir_same_dims(&t->type, &t->storage->type))
         status = hg_graph_view(w->g, NULL, value, hg_dim_of(0), dims,
                                t->type.rank + t->type.complex, &value);
     if (status == HG_OK)

@@ -69,7 +69,8 @@ typedef struct mlir_lower {
     mlir_kernel *k;    /* NULL: between programs */
     bool scalars;      /* in a region of scalars: nothing becomes an array */
     uint32_t block, blocks, programs, storages, names;
-    uint64_t budget; /* operations that may still be met */
+    uint64_t budget;  /* operations that may still be met */
+    uint64_t written; /* bytes of programs */
     uint32_t depth;
     void (*walk)(struct mlir_lower *w, const mlir_region *region, mlir_tensor **results,
                  uint32_t count); /* mlir_walk, for regions of scalars */

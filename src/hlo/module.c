@@ -16,6 +16,15 @@ bool mlir_elements(const mlir_type *type, uint64_t *count) {
     return true;
 }
 
+bool mlir_same_dims(const mlir_type *a, const mlir_type *b) {
+    return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof a->dims);
+}
+
+bool mlir_same_type(const mlir_type *a, const mlir_type *b) {
+    return mlir_same_dims(a, b) && a->element == b->element && a->truth == b->truth &&
+           a->complex == b->complex;
+}
+
 const char *mlir_type_text(const mlir_type *t, char buffer[240]) {
     size_t at = (size_t)snprintf(buffer, 240, "tensor<");
     for (uint32_t i = 0; i < t->rank; i++)

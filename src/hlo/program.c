@@ -151,6 +151,12 @@ mlir_scalar mlir_load(mlir_lower *w, mlir_storage *s, const char *place) {
     return value;
 }
 
+/* The second part of a complex element. */
+static const char *imaginary(mlir_lower *w, mlir_scalar value) {
+    if (!value.im) mlir_refuse(w, "expected complex elements");
+    return value.im ? value.im : "0";
+}
+
 void mlir_store(mlir_lower *w, mlir_storage *s, const char *place, mlir_scalar value) {
     const char *name = array_name(w, s);
     if (!s->type.complex) {
@@ -159,18 +165,18 @@ void mlir_store(mlir_lower *w, mlir_storage *s, const char *place, mlir_scalar v
     }
     const char *at = mlir_let(w, "i64", "i64(%s)", place);
     mlir_line(w, "%s[%s * 2] = %s", name, at, value.re);
-    mlir_line(w, "%s[%s * 2 + 1] = %s", name, at, value.im);
+    mlir_line(w, "%s[%s * 2 + 1] = %s", name, at, imaginary(w, value));
 }
 
 mlir_scalar mlir_variable(mlir_lower *w, const mlir_type *type, mlir_scalar value) {
     mlir_scalar v = {.re = mlir_let(w, mlir_type_name(type), "%s", value.re)};
-    if (type->complex) v.im = mlir_let(w, mlir_type_name(type), "%s", value.im);
+    if (type->complex) v.im = mlir_let(w, mlir_type_name(type), "%s", imaginary(w, value));
     return v;
 }
 
 void mlir_assign(mlir_lower *w, mlir_scalar variable, mlir_scalar value) {
     mlir_line(w, "%s = %s", variable.re, value.re);
-    if (variable.im) mlir_line(w, "%s = %s", variable.im, value.im);
+    if (variable.im) mlir_line(w, "%s = %s", variable.im, imaginary(w, value));
 }
 
 mlir_scalar mlir_zero(const mlir_type *type) {

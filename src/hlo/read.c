@@ -372,6 +372,11 @@ static void read_attribute_value(reader *r, mlir_op *op, mlir_attribute *a) {
     if (r->brackets && take(r, ':')) skip_value(r); /* its type */
 }
 
+static void add_attribute(mlir_op *op, mlir_attribute *a) {
+    mlir_attribute **to = op->last_attribute ? &op->last_attribute->next : &op->attributes;
+    *to = op->last_attribute = a;
+}
+
 /* Behind KEY: the "=", its value, and further ones behind x and ->. */
 static void read_attribute(reader *r, mlir_op *op, const mlir_word *key) {
     static const char *const IGNORED[] = {"mhlo.", "sdy.", "jax.", "tf.", "xla."};
@@ -392,12 +397,11 @@ static void read_attribute(reader *r, mlir_op *op, const mlir_word *key) {
         return;
     }
     do {
-        mlir_attribute *a = make(r, sizeof *a), **last = &op->attributes;
+        mlir_attribute *a = make(r, sizeof *a);
         if (!a) return;
         uint64_t before = r->items.count;
         a->key = *key;
-        while (*last) last = &(*last)->next;
-        *last = a;
+        add_attribute(op, a);
         read_attribute_value(r, op, a);
         if (r->failed) return;
         a->count = (uint32_t)(r->items.count - before);
@@ -449,17 +453,40 @@ static void read_attributes(reader *r, mlir_op *op, int close) {
 
 /* ---- constants ---- */
 
+/* DIGITS, DIGITS.DIGITS, with e+DIGITS behind it. */
+static bool is_decimal(const char *text, size_t length) {
+    size_t at = 0, start;
+    while (at < length && is_digit(text[at])) at++;
+    if (at < length && text[at] == '.') at++;
+    while (at < length && is_digit(text[at])) at++;
+    if (at == length) return true;
+    if (text[at] != 'e' && text[at] != 'E') return false;
+    at++;
+    if (at < length && (text[at] == '-' || text[at] == '+')) at++;
+    start = at;
+    while (at < length && is_digit(text[at])) at++;
+    return at == length && at > start;
+}
+
 /* A number of the text as an element of the type. */
-static void put_number(reader *r, const mlir_word *w, uint8_t element, bool is_float, uint8_t *to) {
+static void put_number(reader *r, const mlir_word *w, const mlir_type *type, bool is_float,
+                       uint8_t *to) {
     bool minus = w->length && *w->text == '-',
          hex = w->length > 2u + minus && w->text[1 + minus] == 'x';
     const char *text = w->text + minus;
-    size_t length = w->length - minus, bytes = hg_type_size_bytes((hg_type)element);
-    uint64_t bits = 0;
+    size_t length = w->length - minus, bytes = hg_type_size_bytes((hg_type)type->element);
+    uint64_t bits = 0, most = type->truth ? 1 : UINT64_MAX >> (64 - 8 * bytes);
+    int shown = w->length > 40 ? 40 : (int)w->length;
+    bool fits = true;
     if (hex) {
-        for (size_t i = 2; i < length; i++) bits = bits << 4 | (uint64_t)hex_digit(text[i]);
+        for (size_t i = 2; i < length; i++) {
+            fits &= bits >> 60 == 0;
+            bits = bits << 4 | (uint64_t)hex_digit(text[i]);
+        }
+    } else if (is_float && !is_decimal(text, length)) {
+        mistake(r, w, "expected a number, got '%.*s'", shown, w->text);
     } else if (is_float) {
-        const hg_float_format *format = hg_float_format_of((hg_type)element);
+        const hg_float_format *format = hg_float_format_of((hg_type)type->element);
         size_t digits = 0;
         while (digits < length && is_digit(text[digits])) digits++;
         if (!hg_float_from_text(text, length, digits == length ? HG_NUMBER_DECIMAL : HG_NUMBER_REAL,
@@ -467,10 +494,11 @@ static void put_number(reader *r, const mlir_word *w, uint8_t element, bool is_f
             bits = format->infinity;
         if (minus) bits |= UINT64_C(1) << (bytes * 8 - 1);
     } else if (hg_read_digits(text, length, &bits) != length) {
-        mistake(r, w, "expected an integer, got '%.*s'", length > 40 ? 40 : (int)w->length,
-                w->text);
+        mistake(r, w, "expected an integer, got '%.*s'", shown, w->text);
     }
-    if (minus && !is_float) bits = 0 - bits;
+    fits &= bits <= (minus && !is_float && !type->truth ? most / 2 + 1 : most);
+    if (!fits) mistake(r, w, "'%.*s' does not fit the type of the elements", shown, w->text);
+    if (minus && !is_float && !type->truth) bits = 0 - bits; /* of i1 -1 is true */
     for (size_t i = 0; i < bytes; i++) to[i] = (uint8_t)(bits >> 8 * i);
 }
 
@@ -514,8 +542,9 @@ static void read_dense(reader *r, mlir_op *op) {
         nested |= kind == '[';
         if (kind == '[' || kind == '(') open++;
         if (kind == ']' || kind == ')' || kind == '>') open--;
-        if (element && (word = hg_vec_push(&words))) *word = r->l.token;
-        if (element && !words.data) no_memory(r);
+        word = element ? hg_vec_push(&words) : NULL;
+        if (word) *word = r->l.token;
+        if (element && !word) no_memory(r);
         if (!element && kind != '[' && kind != '(' && kind != ']' && kind != ')' && kind != '>' &&
             kind != ',')
             expected(r, "elements of dense<…>");
@@ -545,10 +574,10 @@ static void read_dense(reader *r, mlir_op *op) {
     } else if ((op->constant.bytes = make(r, (size_t)words.count * size))) {
         for (uint64_t i = 0; i < words.count && !r->failed; i++) {
             const mlir_word *w = &words.data[i];
-            if (mlir_is(w, "true") || mlir_is(w, "false"))
+            if (type.truth && (mlir_is(w, "true") || mlir_is(w, "false")))
                 op->constant.bytes[i * size] = *w->text == 't';
             else
-                put_number(r, w, type.element, is_float, op->constant.bytes + i * size);
+                put_number(r, w, &type, is_float, op->constant.bytes + i * size);
         }
     }
     hg_vec_free(&words);
@@ -559,9 +588,10 @@ static void read_dense(reader *r, mlir_op *op) {
 static void read_region(reader *r, mlir_region *region);
 
 static mlir_region *add_region(reader *r, mlir_op *op) {
-    mlir_region *region = make(r, sizeof *region), **last = &op->regions;
-    while (*last) last = &(*last)->next;
-    return region ? *last = region : NULL;
+    mlir_region *region = make(r, sizeof *region),
+                **to = op->last_region ? &op->last_region->next : &op->regions;
+    if (region) *to = op->last_region = region;
+    return region;
 }
 
 /* "%a: T, %b: T)" of a region, a function or a block, up to the bracket. */
@@ -641,8 +671,7 @@ static void read_slice(reader *r, mlir_op *op) {
     a->key = (mlir_word){.text = "slice", .length = 5};
     a->count = (uint32_t)(r->items.count - before);
     a->items = keep(r, r->items.data ? r->items.data + before : NULL, a->count * sizeof *a->items);
-    a->next = op->attributes;
-    op->attributes = a;
+    add_attribute(op, a);
     r->items.count = before;
 }
 
@@ -749,9 +778,12 @@ static bool is_return(const mlir_word *name) {
 }
 
 /* cond { … } do { … } behind the types of a while. */
-static void read_while_regions(reader *r, mlir_op *op, uint64_t bound) {
+static void read_while_regions(reader *r, mlir_op *op, uint64_t bound, uint32_t types) {
     uint32_t args = op->operand_count;
     if (bound != args) mistake(r, &op->name, "expected %%NAME = %%VALUE for each operand");
+    if (types != args)
+        mistake(r, &op->name, "%u operands have names, %u have types", (unsigned)args,
+                (unsigned)types);
     uint32_t *values = make(r, (args + 1) * sizeof *values);
     for (uint32_t i = 0; values && i < args && !r->failed; i++) {
         values[i] = r->names.data[r->names.count - args + i].value;
@@ -826,13 +858,16 @@ static mlir_op *read_operation(reader *r) {
     take_list(r, list, &op->operands, &op->operand_count);
     if (mlir_is(&op->name, "stablehlo.reduce") && !op->generic)
         split_pairs(r, op->operands, op->operand_count);
-    if (op->types && !op->generic)
+    const mlir_type *dense = op->types;
+    if (dense && !op->generic)
         count = 1;
     else
         read_signature(r, op, &count);
+    if (!r->failed && dense && (count != 1 || !mlir_same_type(dense, op->types)))
+        mistake(r, &op->name, "dense<…> has another type than the result");
     skip_location(r);
     if (ends || r->failed) goto done;
-    if (bound || at_word(r, "cond")) read_while_regions(r, op, bound);
+    if (bound || at_word(r, "cond")) read_while_regions(r, op, bound, count);
     leave_scope(r, from);
     if (take_word(r, "reducer")) read_reducer(r, op);
     skip_location(r);
@@ -912,6 +947,7 @@ static void read_function(reader *r, mlir_function ***last) {
 
 static void read_module(reader *r) {
     mlir_function **last = &r->m->functions;
+    uint32_t functions = 0;
     bool bracket = false;
     r->m->name = (mlir_word){.text = "stablehlo", .length = 9};
     while (!r->failed && r->l.kind != MLIR_END) {
@@ -930,7 +966,10 @@ static void read_module(reader *r) {
             bracket = false;
             skip_location(r);
         } else if (at_word(r, "func.func")) {
-            read_function(r, &last);
+            if (++functions > MLIR_MAX_FUNCTIONS)
+                mistake(r, &r->l.token, "more than %d functions", MLIR_MAX_FUNCTIONS);
+            else
+                read_function(r, &last);
         } else {
             expected(r, "module, func.func or the end of the module");
         }

@@ -280,10 +280,6 @@ static void sort_lines(mlir_lower *w, const mlir_op *op, uint32_t axis, bool num
         mlir_bind(w, op->results + i, mlir_stored(w, &op->types[i], to[i]));
 }
 
-static bool same_dims(const mlir_type *a, const mlir_type *b) {
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof a->dims);
-}
-
 static void sort_loops(mlir_lower *w, const mlir_op *op) {
     const mlir_type *type = &mlir_operand(w, op, 0)->type;
     int64_t axis = mlir_item(op, "dimension", 0, 0, type->rank - 1);
@@ -292,7 +288,7 @@ static void sort_loops(mlir_lower *w, const mlir_op *op) {
                 axis < type->rank && type->dims[axis] < UINT32_MAX;
     for (uint32_t i = 0; i < op->operand_count && good; i++) {
         const mlir_tensor *t = mlir_operand(w, op, i);
-        good = t && same_dims(&t->type, type) && same_dims(&op->types[i], type) &&
+        good = t && mlir_same_dims(&t->type, type) && mlir_same_dims(&op->types[i], type) &&
                t->type.element == op->types[i].element && t->type.complex == op->types[i].complex;
     }
     if (mlir_expect(w, good, "arrays of one shape, an axis of them and a comparison"))
@@ -309,7 +305,7 @@ static void top_k_loops(mlir_lower *w, const mlir_op *op) {
         good = wide.rank == type->rank && wide.dims[wide.rank - 1] <= type->dims[type->rank - 1] &&
                !wide.complex;
         wide.dims[type->rank - 1] = type->dims[type->rank - 1];
-        good = good && same_dims(&wide, type) && same_dims(&op->types[0], &op->types[i]);
+        good = good && mlir_same_dims(&wide, type) && mlir_same_dims(&op->types[0], &op->types[i]);
     }
     if (mlir_expect(w,
                     good && op->types[0].element == type->element &&
@@ -343,10 +339,11 @@ static void scatter_loops(mlir_lower *w, const mlir_op *op) {
                 op->regions;
     for (uint32_t i = 0; i < op->operand_count && good; i++) in[i] = mlir_operand(w, op, i);
     for (uint32_t i = 0; i < count && good; i++)
-        good = same_dims(&in[i]->type, &op->types[i]) && same_dims(&in[i]->type, &in[0]->type) &&
+        good = mlir_same_dims(&in[i]->type, &op->types[i]) &&
+               mlir_same_dims(&in[i]->type, &in[0]->type) &&
                in[i]->type.element == op->types[i].element &&
                in[i]->type.complex == op->types[i].complex &&
-               same_dims(&in[count + 1 + i]->type, &in[count + 1]->type);
+               mlir_same_dims(&in[count + 1 + i]->type, &in[count + 1]->type);
     if (!mlir_expect(w, good, "operands, indices, updates and a region")) return;
     const mlir_type *type = &in[0]->type, *wide = &in[count + 1]->type;
     mlir_window_map m = scatter_map(w, op);
@@ -395,7 +392,7 @@ static void select_loops(mlir_lower *w, const mlir_op *op) {
     if (!mlir_expect(w,
                      op->result_count == 1 && scatter && init->type.rank == 0 &&
                          !in->type.complex && source->type.rank == in->type.rank &&
-                         same_dims(&op->types[0], &in->type) &&
+                         mlir_same_dims(&op->types[0], &in->type) &&
                          op->types[0].element == in->type.element,
                      "an operand, a source, a scalar and two regions") ||
         !mlir_slides_of(w, op, in->type.rank, s))
@@ -408,7 +405,7 @@ static void select_loops(mlir_lower *w, const mlir_op *op) {
     const char *best = mlir_let(w, mlir_type_name(&in->type), "%s", mlir_zero(&in->type).re);
     const char *place = mlir_let(w, "i64", "-1");
     mlir_slide_windows(w, &in->type, s, n.at, from, known, &closes);
-    args[0].re = best;
+    args[0] = (mlir_scalar){best, NULL};
     args[1] = mlir_element(w, in, from);
     const char *here = mlir_let(w, "i64", "i64(%s)", mlir_place(w, &in->type, from));
     const char *keeps = mlir_let(w, "u8", "0");

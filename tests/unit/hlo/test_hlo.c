@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include <dirent.h>
 #include <math.h>
+#include <time.h>
 
 static failing_allocator allocator;
 
@@ -84,12 +85,10 @@ static hg_graph *read_graph(const char *text, size_t length) {
     return g;
 }
 
-static void run(hg_backend *b, const char *file) {
+static void run_text(hg_backend *b, const char *file, const char *text, size_t length) {
     array arrays[64];
     double bound = 0;
-    size_t length;
     memset(arrays, 0, sizeof arrays);
-    char *text = load(file, &length);
     size_t count = read_arrays(text, arrays, &bound);
     hg_params *params = hg_params_create();
     hg_graph *g = read_graph(text, length);
@@ -118,6 +117,12 @@ static void run(hg_backend *b, const char *file) {
         free(arrays[i].bytes);
     }
     hg_params_destroy(params);
+}
+
+static void run(hg_backend *b, const char *file) {
+    size_t length;
+    char *text = load(file, &length);
+    run_text(b, file, text, length);
     free(text);
 }
 
@@ -136,6 +141,68 @@ static void each_file(visit *call, void *user) {
 /* cholesky is a call of LAPACK. */
 static void run_file(void *b, const char *file) {
     if (strcmp(file, "cholesky.mlir") != 0) run(b, file);
+}
+
+/* ---- what JAX does not write ---- */
+
+/* A loop that counts in i8: rounds as a counter that wraps has them. */
+#define COUNT(start, test, limit, step, result)                                                  \
+    "func.func @main(%a: tensor<i32>) -> tensor<i32> {\n"                                        \
+    "  %z = stablehlo.constant dense<" start "> : tensor<i8>\n"                                  \
+    "  %0:2 = stablehlo.while(%i = %z, %n = %a) : tensor<i8>, tensor<i32> cond {\n"              \
+    "    %l = stablehlo.constant dense<" limit "> : tensor<i8>\n"                                \
+    "    %c = stablehlo.compare " test ", %i, %l : (tensor<i8>, tensor<i8>) -> tensor<i1>\n"     \
+    "    stablehlo.return %c : tensor<i1>\n  } do {\n"                                           \
+    "    %s = stablehlo.constant dense<" step "> : tensor<i8>\n"                                 \
+    "    %j = stablehlo.add %i, %s : tensor<i8>\n"                                               \
+    "    %o = stablehlo.constant dense<1> : tensor<i32>\n"                                       \
+    "    %m = stablehlo.add %n, %o : tensor<i32>\n"                                              \
+    "    stablehlo.return %j, %m : tensor<i8>, tensor<i32>\n  }\n  return %0#1 : tensor<i32>\n}" \
+    "\n// bound 0\n// arg0 i32 - 00000000\n// result i32 - " result "\n"
+
+static void test_by_hand(hg_backend *b) {
+    static const char *const TEXTS[] = {
+        COUNT("100", "LT", "120", "50", "15000000"), COUNT("0", "NE", "4", "6", "56000000"),
+        /* a start beyond i64 is the last one that there is */
+        "func.func @main(%a: tensor<4xf32>, %i: tensor<ui64>) -> tensor<2xf32> {\n"
+        "  %0 = stablehlo.dynamic_slice %a, %i, sizes = [2] : (tensor<4xf32>, tensor<ui64>) -> "
+        "tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n// bound 0\n"
+        "// arg0 f32 4 0000803f000000400000404000008040\n// arg1 u64 - 0100000000000080\n"
+        "// result f32 2 0000404000008040\n",
+        /* 1e20 + 1e20i by itself */
+        "func.func @main(%a: tensor<complex<f32>>) -> tensor<complex<f32>> {\n"
+        "  %0 = stablehlo.divide %a, %a : tensor<complex<f32>>\n"
+        "  return %0 : tensor<complex<f32>>\n}\n// bound 0\n"
+        "// arg0 f32 2 ec78ad60ec78ad60\n// result f32 2 0000803f00000000\n",
+        /* of i1 -1 is true */
+        "func.func @main(%a: tensor<i1>) -> tensor<3xi1> {\n"
+        "  %0 = stablehlo.constant dense<[-1, 0, 1]> : tensor<3xi1>\n"
+        "  %1 = stablehlo.not %0 : tensor<3xi1>\n  return %1 : tensor<3xi1>\n}\n// bound 0\n"
+        "// arg0 u8 - 00\n// result u8 3 000100\n"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
+        run_text(b, "a text", TEXTS[i], strlen(TEXTS[i]));
+    /* Each round reads the array of the round before it at two places. */
+    hg_text text = {0};
+    hg_text_addf(&text, "func.func @main(%%x0: tensor<21xi32>) -> tensor<21xi32> {\n");
+    for (int i = 0; i < 20; i++) {
+        hg_text_addf(&text, "  %%c%d = stablehlo.constant dense<%d> : tensor<i32>\n", i, i);
+        hg_text_addf(&text, "  %%d%d = stablehlo.constant dense<%d> : tensor<i32>\n", i, i + 1);
+        hg_text_addf(&text,
+                     "  %%s%d = stablehlo.dynamic_slice %%x%d, %%c%d, sizes = [1] : "
+                     "(tensor<21xi32>, tensor<i32>) -> tensor<1xi32>\n",
+                     i, i, i);
+        hg_text_addf(&text,
+                     "  %%x%d = stablehlo.dynamic_update_slice %%x%d, %%s%d, %%d%d : "
+                     "(tensor<21xi32>, tensor<1xi32>, tensor<i32>) -> tensor<21xi32>\n",
+                     i + 1, i, i, i);
+    }
+    hg_text_addf(&text, "  return %%x20 : tensor<21xi32>\n}\n// bound 0\n// arg0 i32 21 ");
+    for (int i = 0; i < 21; i++) hg_text_addf(&text, "%02x000000", i + 7);
+    hg_text_addf(&text, "\n// result i32 21 ");
+    for (int i = 0; i < 21; i++) hg_text_addf(&text, "07000000");
+    hg_text_addf(&text, "\n");
+    run_text(b, "updates", text.data, text.length);
+    hg_text_free(&text);
 }
 
 /* ---- messages ---- */
@@ -214,6 +281,53 @@ static const mistake MISTAKES[] = {
     G("call @f(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>", "call: there is no function @f"),
     G("call @main(%a, %b, %i) : (tensor<2x3xf32>, tensor<3xf32>, tensor<i32>) -> tensor<2x3xf32>",
       "call: @main calls itself"),
+    {OP("%0 = stablehlo.while(%x = %a) : ()"), 2, 8, "1 operands have names, 0 have types"},
+    {OP("%0:2 = stablehlo.while(%x = %a, %y = %b) : tensor<2x3xf32> cond {"), 2, 10,
+     "2 operands have names, 1 have types"},
+    G("\"stablehlo.constant\"() <{value = dense<2.0> : tensor<1xf32>}> : () -> tensor<2x3xf32>",
+      "dense<…> has another type than the result"),
+    G("stablehlo.constant dense_resource<__elided__> : tensor<2x3xf32>",
+      "stablehlo.constant: expected dense<…>, its elements stand elsewhere"),
+    {OP("%0 = stablehlo.constant dense<1.2.3> : tensor<f32>"), 2, 33,
+     "expected a number, got '1.2.3'"},
+    {OP("%0 = stablehlo.constant dense<[1e5, 1e]> : tensor<2xf32>"), 2, 39,
+     "expected a number, got '1e'"},
+    {OP("%0 = stablehlo.constant dense<true> : tensor<f32>"), 2, 33,
+     "expected a number, got 'true'"},
+    {OP("%0 = stablehlo.constant dense<300> : tensor<i8>"), 2, 33,
+     "'300' does not fit the type of the elements"},
+    {OP("%0 = stablehlo.constant dense<-129> : tensor<i8>"), 2, 33,
+     "'-129' does not fit the type of the elements"},
+    {OP("%0 = stablehlo.constant dense<0x10000> : tensor<f16>"), 2, 33,
+     "'0x10000' does not fit the type of the elements"},
+    {OP("%0 = stablehlo.constant dense<2> : tensor<i1>"), 2, 33,
+     "'2' does not fit the type of the elements"},
+    {F "  %0:2 = \"stablehlo.add\"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+       "(tensor<2x3xf32>, tensor<f32>)\n  return %0#0 : tensor<2x3xf32>\n}\n",
+     2, 10, "stablehlo.add: 2 results, expected 1"},
+    G("stablehlo.concatenate %a, %b, dim = 0 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>",
+      "stablehlo.concatenate: expected parts that differ along dim alone"),
+    {F "  %0 = stablehlo.complex %a, %a : tensor<2x3xcomplex<f32>>\n  %1 = stablehlo.add %0, %a : "
+       "(tensor<2x3xcomplex<f32>>, tensor<2x3xf32>) -> tensor<2x3xcomplex<f32>>\n  %2 = "
+       "stablehlo.real %1 : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>\n  return %2 : "
+       "tensor<2x3xf32>\n}\n",
+     3, 8, "stablehlo.add: expected complex operands alone"},
+    {F "  %c = stablehlo.constant dense<1> : tensor<i32>\n  %0 = stablehlo.broadcast_in_dim %c, "
+       "dims = [] : (tensor<i32>) -> tensor<2x3xf32>\n  return %0 : tensor<2x3xf32>\n}\n",
+     3, 8, "stablehlo.broadcast_in_dim: expected elements of the operand's type"},
+    {F "  %c = stablehlo.constant dense<1.0> : tensor<f32>\n  %0 = stablehlo.pad %a, %c, low = [0, "
+       "0], high = [0, 1], interior = [0, 0] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>\n"
+       "  return %0 : tensor<2x3xf32>\n}\n",
+     3, 8, "stablehlo.pad: expected the operand's extents with the paddings"},
+    {F "  %c = stablehlo.constant dense<1.0> : tensor<f32>\n  %0 = stablehlo.pad %a, %c, low = [0, "
+       "0], high = [0, 0], interior = [9223372036854775807, 0] : (tensor<2x3xf32>, tensor<f32>) -> "
+       "tensor<2x3xf32>\n  return %0 : tensor<2x3xf32>\n}\n",
+     3, 8, "stablehlo.pad: expected paddings within 2^40"},
+    G("\"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1], "
+      "start_index_map = [0]>, slice_sizes = array<i64: 1, 3>}> : (tensor<2x3xf32>, tensor<i32>) "
+      "-> "
+      "tensor<2x3xf32>",
+      "stablehlo.gather: expected slice_sizes as the result's extents"),
     G("stablehlo.concatenate %a, dim = 2 : (tensor<2x3xf32>) -> tensor<2x3xf32>",
       "stablehlo.concatenate: expected dim: one of the axes"),
     G("\"stablehlo.sort\"(%a) <{dimension = 0 : i64}> : (tensor<2x3xf32>) -> tensor<2x3xf32>",
@@ -265,6 +379,58 @@ static void test_limits(void) {
     CHECK_STATUS(hg_graph_read_stablehlo(text.data, text.length, NULL, &g), HG_ERROR_ISA);
     CHECK(strstr(hg_last_error_text(),
                  "more than 100000 operations, those of calls counted each time"));
+    text.length = 0;
+    for (int i = 0; i <= 10000; i++) hg_text_addf(&text, "func.func @f%d() {}\n", i);
+    CHECK_STATUS(hg_graph_read_stablehlo(text.data, text.length, NULL, &g), HG_ERROR_ISA);
+    CHECK(strstr(hg_last_error_text(), "more than 10000 functions"));
+    hg_text_free(&text);
+}
+
+/* What is long takes as long as it is: attributes, regions, one function's constant and its calls.
+ */
+static void test_long(void) {
+    hg_text text = {0};
+    char *printed = NULL;
+    size_t length;
+    clock_t start = clock();
+    hg_text_addf(&text, "%s  %%0 = stablehlo.negate %%a {", F);
+    for (int i = 0; i < 300000; i++) hg_text_addf(&text, "x=1,");
+    hg_text_addf(&text, "} : tensor<2x3xf32>\n%s", R);
+    hg_graph_release(read_graph(text.data, text.length));
+    text.length = 0;
+    hg_text_addf(&text, "%s  %%0 = \"stablehlo.case\"(%%i) (", F);
+    for (int i = 0; i < 300000; i++) hg_text_addf(&text, "{},");
+    hg_text_addf(&text, "{}) : (tensor<i32>) -> ()\n%s", "return %a : tensor<f32>\n}\n");
+    hg_graph *g = NULL;
+    CHECK_STATUS(hg_graph_read_stablehlo(text.data, text.length, NULL, &g), HG_ERROR_ISA);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < (SANITIZED ? 60 : 15));
+    text.length = 0;
+    hg_text_addf(&text, "%s", F);
+    for (int i = 0; i < 9; i++)
+        hg_text_addf(&text, "  %%%d = call @f() : () -> tensor<3xf32>\n", i);
+    hg_text_addf(&text,
+                 "%sfunc.func @f() -> tensor<3xf32> {\n  %%0 = stablehlo.constant dense<[1.0, 2.0, "
+                 "3.0]> : tensor<3xf32>\n  return %%0 : tensor<3xf32>\n}\n",
+                 R);
+    g = read_graph(text.data, text.length);
+    CHECK_OK(hg_graph_print(g, &printed, &length));
+    const char *first = strstr(printed, ".constant");
+    CHECK(first && !strstr(first + 1, ".constant"));
+    hg_string_free(printed);
+    hg_graph_release(g);
+    /* 200 operations behind one another are programs of some dozens */
+    text.length = 0;
+    hg_text_addf(&text, "%s  %%0 = stablehlo.sine %%a : tensor<2x3xf32>\n", F);
+    for (int i = 0; i < 200; i++)
+        hg_text_addf(&text, "  %%%d = stablehlo.sine %%%d : tensor<2x3xf32>\n", i + 1, i);
+    hg_text_addf(&text, "  return %%200 : tensor<2x3xf32>\n}\n");
+    g = read_graph(text.data, text.length);
+    CHECK_OK(hg_graph_print(g, &printed, &length));
+    int calls = 0;
+    for (const char *at = printed; (at = strstr(at, " = @")) != NULL; at++) calls++;
+    CHECK_MESSAGE(calls >= 4 && calls <= 6, "%d calls", calls);
+    hg_string_free(printed);
+    hg_graph_release(g);
     hg_text_free(&text);
 }
 
@@ -367,6 +533,12 @@ static void test_memory(void) {
         fail_each(text, length, SANITIZED ? 17 : 1 + 2 * (i > 0));
         free(text);
     }
+    static const char ELEMENTS[] =
+        "func.func @main() -> tensor<20xi8> {\n  %0 = stablehlo.constant dense<[1, 2, 3, 4, 5, 6, "
+        "7, "
+        "8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]> : tensor<20xi8>\n  return %0 : "
+        "tensor<20xi8>\n}\n";
+    fail_each(ELEMENTS, sizeof ELEMENTS - 1, 1);
 }
 
 int main(int argc, char **argv) {
@@ -382,12 +554,13 @@ int main(int argc, char **argv) {
     if (argc > 2)
         run(b, argv[2]);
     else
-        each_file(run_file, b);
+        each_file(run_file, b), test_by_hand(b);
     hg_backend_destroy(b);
     if (argc > 1) return test_done();
     for (size_t i = 0; i < sizeof MISTAKES / sizeof *MISTAKES; i++) test_mistake(&MISTAKES[i]);
     test_generic();
     test_limits();
+    test_long();
     each_file(mutate, &good);
     CHECK(good > 20);
     test_memory();
