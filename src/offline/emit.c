@@ -362,6 +362,10 @@ static hg_status print_program(const emit_job *o, kir_module *module, hg_text *t
 /* The whole program as an array graph, whose extents the program itself says. */
 static hg_status print_graph(const hg_program *program, const emit_job *o, hg_text *text) {
     hg_graph *g = NULL;
+    if (o->kernel != HG_NONE)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%skernel with %starget %s: it shows the program as a whole", o->dashes,
+                       o->dashes, o->target->name);
     HG_TRY(hg_graph_from_program(program, &g));
     uint64_t *extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
     hg_status status = extents ? HG_OK : hg_fail_memory();

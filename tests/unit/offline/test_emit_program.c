@@ -141,6 +141,8 @@ static void test_mistakes(const hg_program *p, const hg_program *sum) {
                 "kernel 3: the program has 2 kernels, from 0");
     CHECK_FAILS(hg_program_emit(sum, "kir", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
                 "kernel with target kir: it shows the program as a whole; form shows its kernels");
+    CHECK_FAILS(hg_program_emit(sum, "stablehlo", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "kernel with target stablehlo: it shows the program as a whole");
     CHECK_FAILS(
         hg_program_emit(sum, "spirv", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
         "the program has 3 kernels, a module holds one: choose it with kernel 0 \xE2\x80\xA6 2");
