@@ -384,9 +384,9 @@ typedef struct hg_driver {
     bool (*steps_by)(char text[256]);
     /* Array graphs as one program of the device's compiler: optional, all or none, of a driver
      * whose work is over when queue_submit returns. ranges: of the arguments, then of the results,
-     * of which none is another one's. *bad: an index was outside or a divisor 0, or a range is not
-     * the whole of its arena, and nothing was changed. HG_ERROR_ISA: the compiler does not take the
-     * text. One run of a module at a time. */
+     * of which none is another one's. *bad: an index was outside or a divisor 0, a range is not its
+     * whole arena, or an arena is arguments of two shapes: nothing was changed. HG_ERROR_ISA: the
+     * compiler does not take the text. One run of a module at a time. */
     hg_status (*module_create)(hg_device *device, const hg_driver_module_text *text,
                                hg_driver_module **module);
     void (*module_destroy)(hg_driver_module *module);

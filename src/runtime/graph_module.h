@@ -19,7 +19,7 @@ hg_graph_module *hg_graph_module_create(hg_backend *b, const hg_graph *g, const 
                                         const hg_buffer *buffers, const hg_buffer *outputs);
 void hg_graph_module_destroy(hg_graph_module *module); /* NULL is fine */
 /* *done false: it has done nothing, since an index was outside, a divisor 0, or a buffer is part of
- * another one; call by call the graph says which. */
+ * another one or inputs of two shapes; call by call the graph says which. */
 hg_status hg_graph_module_run(hg_graph_module *module, bool *done) HG_NODISCARD;
 
 #endif

@@ -2,6 +2,7 @@
  * Must not know: programs, handles. */
 #include "backends/tpu/tpu_internal.h"
 #include "base/host.h"
+#include "base/library.h"
 #include "driver/at_once.h"
 #include <stdio.h>
 #include <string.h>
@@ -57,11 +58,12 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->caps.compiler.max_slots = UINT32_MAX;
     d->caps.scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
     d->caps.memory.max_shared_bytes = HG_MAX_SHARED_BYTES;
-    char host[HG_HOST_TEXT] = "";
+    char host[HG_HOST_TEXT] = "", mark[48]; /* a version may be "cpu" alone */
     static const char *const SETTINGS[] = {"XLA_FLAGS"};
     hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);
-    snprintf(d->caps.identity, sizeof d->caps.identity, "%.40s %.80s PJRT %d.%d %s", tpu->name,
-             tpu->version, tpu->major, tpu->minor, host);
+    hg_library_mark(&tpu->execute, mark, sizeof mark);
+    snprintf(d->caps.identity, sizeof d->caps.identity, "%.40s %.80s PJRT %d.%d %s %s", tpu->name,
+             tpu->version, tpu->major, tpu->minor, mark, host);
     hg_status status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
     if (status == HG_OK)
         *device = d;

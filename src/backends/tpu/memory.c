@@ -72,8 +72,12 @@ static bool same_shape(const hg_driver_shape *a, const hg_driver_shape *b) {
     return same;
 }
 
+bool tpu_is_on_device(const hg_driver_arena *arena, const hg_driver_shape *shape) {
+    return arena->buffer && same_shape(&arena->shape, shape);
+}
+
 hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) {
-    if (arena->buffer && same_shape(&arena->shape, shape)) return HG_OK;
+    if (tpu_is_on_device(arena, shape)) return HG_OK;
     HG_TRY(tpu_to_host(arena));
     tpu_free_buffer(arena->buffer);
     arena->buffer = NULL;

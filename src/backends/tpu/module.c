@@ -80,10 +80,12 @@ hg_status tpu_module_run(hg_driver_module *m, const hg_range *ranges, bool *bad)
         status = tpu_to_device(ranges[i].arena, &m->shapes[i]);
         m->arguments[i + 1] = ranges[i].arena->buffer;
     }
-    if (status == HG_OK)
+    for (uint32_t i = 0; i < m->argument_count; i++) /* one arena may be arguments of two shapes */
+        *bad = *bad || !tpu_is_on_device(ranges[i].arena, &m->shapes[i]);
+    if (status == HG_OK && !*bad)
         status = tpu_execute(m->device, m->code, m->arguments, (size_t)m->argument_count + 1,
                              m->results);
-    if (status == HG_OK) status = take(m, ranges + m->argument_count, bad);
+    if (status == HG_OK && !*bad) status = take(m, ranges + m->argument_count, bad);
     for (uint32_t i = 0; i <= m->result_count; i++) {
         tpu_free_buffer(m->results[i]);
         m->results[i] = NULL;

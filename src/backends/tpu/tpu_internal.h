@@ -56,7 +56,9 @@ struct hg_driver_arena {
     hg_driver_shape shape; /* of buffer */
 };
 hg_status tpu_to_host(hg_driver_arena *arena) HG_NODISCARD;
-/* The arena as a tensor of that shape, which has all its bytes: on the device. */
+/* The arena as a tensor of that shape, which has all its bytes: on the device, instead of as any
+ * other one. */
+bool tpu_is_on_device(const hg_driver_arena *arena, const hg_driver_shape *shape);
 hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) HG_NODISCARD;
 hg_driver_shape tpu_numbers(uint64_t count, uint8_t word); /* unsigned, of so many bytes */
 uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word);

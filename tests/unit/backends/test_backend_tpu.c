@@ -212,6 +212,45 @@ static void test_loading(void) {
 
 /* ---- words for a function that does nothing ---- */
 
+/* One arena as two tensors: it is on the device as one of them at a time, and nothing is done. */
+static void test_arguments(void) {
+    char text[] = "func.func public @main(%1: tensor<1xui64>, %2: tensor<32xui32>, "
+                  "%3: tensor<16xui64>) -> (tensor<32xui32>) {";
+    const hg_driver_shape shapes[] = {
+        {HG_TYPE_U32, 1, {32}}, {HG_TYPE_U64, 1, {16}}, {HG_TYPE_U32, 1, {32}}};
+    const hg_driver_module_text module = {.text = text,
+                                          .length = strlen(text),
+                                          .argument_count = 2,
+                                          .result_count = 1,
+                                          .shapes = shapes};
+    hg_driver_arena *arenas[3] = {NULL};
+    hg_driver_module *m = NULL;
+    long before = live();
+    rig r = open_rig();
+    for (int i = 0; i < 3; i++) CHECK_OK(driver->arena_alloc(r.device, 128, &arenas[i]));
+    CHECK_OK(driver->module_create(r.device, &module, &m));
+    for (int shared = 0; shared < 2; shared++) {
+        const hg_range ranges[] = {
+            {arenas[0], 0, 128}, {arenas[shared ? 0 : 1], 0, 128}, {arenas[2], 0, 128}};
+        bool bad = !shared;
+        CHECK_OK(driver->module_run(m, ranges, &bad));
+        CHECK(bad == (shared == 1));
+    }
+    driver->module_destroy(m);
+    for (int i = 0; i < 3; i++) driver->arena_free(r.device, arenas[i]);
+    close_rig(&r);
+    CHECK(live() == before);
+}
+
+/* What executables on disk are known by has the file of the plugin: its version says little. */
+static void test_identity(void) {
+    char mark[48] = "";
+    rig r = open_rig();
+    hg_library_mark(&live, mark, sizeof mark);
+    CHECK(mark[0] && strstr(driver->device_caps(r.device)->identity, mark));
+    close_rig(&r);
+}
+
 static void test_text(void) {
     emit_stablehlo_array array = {WORDS, 4, false};
     const uint32_t place = 0;
@@ -253,6 +292,8 @@ int main(void) {
     test_failing();
     test_queues();
     test_rounds();
+    test_arguments();
+    test_identity();
     return test_done();
 }
 #else
