@@ -123,8 +123,8 @@ static void read_words(const hg_binding *binding, const hg_bound_step *s, uint64
 /* What a promise of bits or the configuration leaves to the driver: never what gives other bits
  * than the expansion, where those were asked for. */
 static bool driver_does(const hg_backend *b, const plan_call *call, uint64_t *scratch) {
-    if (b->config.deterministic && hg_op_get((hg_op)call->op)->numbers == HG_NUMBERS_BOUNDED)
-        return false;
+    bool bounded = hg_op_get((hg_op)call->op)->numbers == HG_NUMBERS_BOUNDED;
+    if (b->config.deterministic && (bounded || !b->caps->exact)) return false;
     return b->driver->step_supported && b->driver->step_supported(b->device, call, scratch);
 }
 

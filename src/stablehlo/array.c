@@ -1,6 +1,7 @@
 /* One line of StableHLO for each operation on tensors, in the form in which JAX prints it.
  * Must not know: instructions. */
 #include "stablehlo/array.h"
+#include "base/decimal.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,9 +141,31 @@ static ten line(ten_module *m, ten result, uint32_t count, const ten *arguments,
 
 /* ---- constants ---- */
 
+/* A finite number, the same in every locale: "1.25e-1". */
+typedef struct real {
+    char text[32];
+} real;
+
+static real real_of(double value) {
+    real r;
+    uint64_t bits;
+    char digits[20] = "0";
+    int point = 1, count = 1;
+    memcpy(&bits, &value, sizeof bits);
+    if (value != 0)
+        count = hg_float_digits(bits & INT64_MAX, hg_float_format_of(HG_TYPE_F64), digits, &point);
+    snprintf(r.text, sizeof r.text, "%s%c.%.*se%d", bits >> 63 ? "-" : "", digits[0],
+             count > 1 ? count - 1 : 1, count > 1 ? digits + 1 : "0", point - 1);
+    return r;
+}
+
 ten ten_number(ten_module *m, ten shape, double value) {
-    if (ten_is_float(shape.type)) return line(m, shape, 0, NULL, "constant dense<%.17e>", value);
-    return line(m, shape, 0, NULL, "constant dense<%lld>", (long long)value);
+    if (!ten_is_float(shape.type))
+        return line(m, shape, 0, NULL, "constant dense<%lld>", (long long)value);
+    if (shape.type != HG_TYPE_F64) value = (float)value;
+    if (value != value) return ten_nan(m, shape);
+    if (value - value != 0) return ten_infinity(m, shape, value < 0);
+    return line(m, shape, 0, NULL, "constant dense<%s>", real_of(value).text);
 }
 
 ten ten_integer(ten_module *m, ten shape, uint64_t bits) {
@@ -187,7 +210,7 @@ ten ten_list_begin(ten_module *m, uint8_t type, uint64_t count) {
     return t;
 }
 void ten_list_add(ten_module *m, uint64_t at, double value) {
-    hg_text_addf(m->out, "%s%.17e", at ? ", " : "", value);
+    hg_text_addf(m->out, "%s%s", at ? ", " : "", real_of(value).text);
 }
 void ten_list_end(ten_module *m, ten t) {
     hg_text_addf(m->out, "]> : ");
@@ -253,13 +276,12 @@ static uint8_t unsigned_of(uint64_t bytes) {
                         : HG_TYPE_U64;
 }
 
-ten ten_product(ten_module *m, ten a, ten b) {
-    ten r = ten_binary(m, "multiply", a, b);
-    if (!m->zero.name || !ten_is_float(a.type)) return r;
-    uint8_t type = unsigned_of(bytes_of(a.type));
+ten ten_apart(ten_module *m, ten r) {
+    if (!m->zero.name || !ten_is_float(r.type)) return r;
+    uint8_t type = unsigned_of(bytes_of(r.type));
     ten one = ten_reshape(m, m->zero, 0, NULL),
-        zero = ten_everywhere(m, ten_convert(m, one, type), ten_like(a, type));
-    return ten_bits(m, ten_binary(m, "or", ten_bits(m, r, type), zero), a.type);
+        zero = ten_everywhere(m, ten_convert(m, one, type), ten_like(r, type));
+    return ten_bits(m, ten_binary(m, "or", ten_bits(m, r, type), zero), r.type);
 }
 
 /* ---- shapes of tensors ---- */

@@ -61,8 +61,8 @@ ten ten_convert(ten_module *m, ten a, uint8_t type); /* rounds once; a float to 
                                                       */
 ten ten_bits(ten_module *m, ten a, uint8_t type);    /* bitcast_convert of the same width */
 ten ten_is_nan(ten_module *m, ten a);
-/* a * b that no sum joins with (see ten_module.zero). */
-ten ten_product(ten_module *m, ten a, ten b);
+/* A product, quotient or root of floats that the compiler joins with nothing (ten_module.zero). */
+ten ten_apart(ten_module *m, ten r);
 
 /* ---- shapes of tensors ---- */
 /* A name for a tensor of that shape that the caller prints, an argument of @main for instance. */

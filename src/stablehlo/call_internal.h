@@ -37,6 +37,8 @@ ten shlo_function(ten_module *m, uint16_t fn, ten a, ten b);
 bool shlo_function_is_exact(uint16_t fn, uint8_t type);
 /* The fold along an axis: fn is HG_OP_ADD, MUL, MIN or MAX. Halves in f32, rounded at the end. */
 ten shlo_fold(ten_module *m, uint16_t fn, ten a, uint32_t axis);
+/* The bits of floats, as signed numbers, as others that have their order, -0 below 0; and back. */
+ten shlo_in_order(ten_module *m, ten bits);
 /* What changes nothing in a fold. */
 ten shlo_neutral(ten_module *m, uint16_t fn, ten shape);
 

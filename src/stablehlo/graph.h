@@ -8,8 +8,8 @@
 /* What the module takes and gives. */
 typedef struct shlo_form {
     /* For a driver: @main takes a tensor<1xui64> that is 0 first, which keeps the compiler from
-     * joining products of maps with sums, and all constants are arguments. False: constants whose
-     * elements are known stand in the text. */
+     * joining products, quotients and roots of maps with others, and all constants are arguments.
+     * False: constants whose elements are known stand in the text. */
     bool driver;
     /* Set, where it is not NULL: behind the outputs stands a tensor<i1>, whether an index was
      * outside or a divisor 0, when no result counts. It stands there where that can be. */

@@ -94,16 +94,10 @@ ten shlo_begun(ten_module *m, ten offsets, uint64_t n) {
 static ten keys_of(ten_module *m, ten a) {
     if (!ten_is_float(a.type)) return a;
     if (ten_sum_type(a.type) != a.type) a = ten_convert(m, a, HG_TYPE_F32);
-    bool wide = a.type == HG_TYPE_F64;
-    uint8_t type = wide ? HG_TYPE_I64 : HG_TYPE_I32;
-    uint64_t most = wide ? INT64_MAX : INT32_MAX;
-    ten bits = ten_bits(m, a, type),
-        /* below 0 larger bits are smaller numbers */
-        turned = ten_binary(m, "xor", bits, everywhere(m, bits, most)),
-        below = ten_compare(m, "LT", bits, everywhere(m, bits, 0)),
-        key = ten_select(m, below, turned, bits), zero = ten_number(m, ten_like(a, a.type), 0);
-    key = ten_select(m, ten_compare(m, "EQ", a, zero), everywhere(m, key, 0), key);
-    return ten_select(m, ten_is_nan(m, a), everywhere(m, key, most), key);
+    ten bits = ten_bits(m, a, a.type == HG_TYPE_F64 ? HG_TYPE_I64 : HG_TYPE_I32),
+        like = ten_like(bits, bits.type), minus = ten_compare(m, "EQ", bits, ten_lowest(m, like)),
+        key = ten_select(m, minus, everywhere(m, bits, 0), shlo_in_order(m, bits));
+    return ten_select(m, ten_is_nan(m, a), ten_highest(m, like), key);
 }
 
 void shlo_sort(shlo_call *c) {

@@ -33,7 +33,7 @@ static ten rounded(ten_module *m, ten a) { return ten_unary(m, "round_nearest_af
 
 /* Division by zero is a fault; MIN / -1 is MIN. */
 static ten divided(ten_module *m, ten a, ten b) {
-    if (ten_is_float(a.type)) return ten_binary(m, "divide", a, b);
+    if (ten_is_float(a.type)) return ten_apart(m, ten_binary(m, "divide", a, b));
     ten zero = ten_integer(m, ten_like(b, b.type), 0), one = ten_integer(m, ten_like(b, b.type), 1),
         none = ten_compare(m, "EQ", b, zero);
     shlo_note_bad(m, none);
@@ -63,7 +63,7 @@ static ten of_one(ten_module *m, uint16_t fn, ten a) {
     case HG_OP_NEG:
         return real ? ten_unary(m, "negate", a)
                     : ten_binary(m, "subtract", ten_integer(m, ten_like(a, a.type), 0), a);
-    case HG_OP_SQRT: return ten_unary(m, "sqrt", a);
+    case HG_OP_SQRT: return ten_apart(m, ten_unary(m, "sqrt", a));
     case HG_OP_EXP: return ten_unary(m, "exponential", a);
     case HG_OP_LOG: return ten_unary(m, "log", a);
     case HG_OP_SIN: return ten_unary(m, "sine", a);
@@ -76,7 +76,7 @@ static ten of_one(ten_module *m, uint16_t fn, ten a) {
     case HG_OP_CEIL: return real ? ten_unary(m, "ceil", a) : a;
     case HG_OP_FLOOR: return real ? ten_unary(m, "floor", a) : a;
     case HG_OP_ROUND: return real ? rounded(m, a) : a;
-    case HG_OP_RCP: return ten_binary(m, "divide", number(m, a, 1), a);
+    case HG_OP_RCP: return ten_apart(m, ten_binary(m, "divide", number(m, a, 1), a));
     case HG_OP_ERF: return ten_chlo(m, "erf", a);
     case HG_OP_GELU: return gelu(m, a);
     case HG_OP_SWISH: return ten_binary(m, "multiply", a, ten_unary(m, "logistic", a));
@@ -88,7 +88,7 @@ static ten of_two(ten_module *m, uint16_t fn, ten a, ten b) {
     switch (fn) {
     case HG_OP_ADD: return ten_binary(m, "add", a, b);
     case HG_OP_SUB: return ten_binary(m, "subtract", a, b);
-    case HG_OP_MUL: return ten_product(m, a, b);
+    case HG_OP_MUL: return ten_apart(m, ten_binary(m, "multiply", a, b));
     case HG_OP_DIV: return divided(m, a, b);
     case HG_OP_MIN: return ordered(m, true, a, b);
     case HG_OP_MAX: return ordered(m, false, a, b);
@@ -152,15 +152,24 @@ static const char *op_of(uint16_t fn) {
                              : "maximum";
 }
 
-/* The smallest or largest of what is no NaN; NaN where all are. */
+ten shlo_in_order(ten_module *m, ten bits) {
+    ten below = ten_compare(m, "LT", bits, ten_integer(m, ten_like(bits, bits.type), 0)),
+        most = ten_highest(m, ten_like(bits, bits.type));
+    return ten_select(m, below, ten_binary(m, "xor", bits, most), bits);
+}
+
+/* The smallest or largest of what is no NaN, by the floats' bits: a compiler may order -0 and 0 as
+ * it likes. What changes nothing there are the bits of a NaN, which is the fold of NaNs. */
 static ten fold_ordered(ten_module *m, uint16_t fn, ten a, uint32_t axis) {
-    ten none = ten_shape(a.type, 0, NULL);
-    if (!ten_is_float(a.type)) return ten_reduce(m, op_of(fn), a, shlo_neutral(m, fn, none), axis);
-    ten nan = ten_is_nan(m, a),
-        numbers = ten_select(m, nan, shlo_neutral(m, fn, ten_like(a, a.type)), a),
-        r = ten_reduce(m, op_of(fn), numbers, shlo_neutral(m, fn, none), axis),
-        all = ten_reduce(m, "and", nan, ten_integer(m, ten_shape(TEN_BOOL, 0, NULL), 1), axis);
-    return ten_select(m, all, ten_nan(m, ten_like(r, r.type)), r);
+    uint8_t type = !ten_is_float(a.type)   ? a.type
+                   : a.type == HG_TYPE_F64 ? HG_TYPE_I64
+                                           : HG_TYPE_I32;
+    ten none = shlo_neutral(m, fn, ten_shape(type, 0, NULL));
+    if (!ten_is_float(a.type)) return ten_reduce(m, op_of(fn), a, none, axis);
+    ten places = shlo_in_order(m, ten_bits(m, a, type)),
+        skipped = shlo_neutral(m, fn, ten_like(a, type)),
+        r = ten_reduce(m, op_of(fn), ten_select(m, ten_is_nan(m, a), skipped, places), none, axis);
+    return ten_bits(m, shlo_in_order(m, r), a.type);
 }
 
 ten shlo_fold(ten_module *m, uint16_t fn, ten a, uint32_t axis) {
@@ -280,28 +289,59 @@ static ten padded(ten_module *m, const pool *p, ten a, ten value) {
     return ten_pad(m, a, value, p->lows, p->highs, p->none);
 }
 
+/* How many places of window number o along an axis lie in front of `end`. */
+static uint64_t places_before(const plan_window *w, uint64_t o, uint64_t end) {
+    uint64_t first = o * w->stride, all = end > first ? (end - first - 1) / w->dilation + 1 : 0;
+    return all < w->window ? all : w->window;
+}
+
+/* Elements of it; counted: those of the padding too. */
+static uint64_t count_of(const plan_window *w, uint64_t o, bool counted) {
+    return counted ? places_before(w, o, plan_padded(w))
+                   : places_before(w, o, w->before + w->size) - places_before(w, o, w->before);
+}
+
 /* How many elements each window has: a number for each place of each axis. */
-static ten counts(shlo_call *c, const pool *p, ten shape) {
-    bool counted = shlo_flag(c, "counted");
+static ten counts(ten_module *m, const pool *p, ten shape, bool counted) {
     ten all = {0};
     for (uint32_t i = 0; i < p->axes; i++) {
         const plan_window *w = &p->w[PLAN_AXES - p->axes + i];
-        uint64_t from = counted ? 0 : w->before,
-                 to = counted ? plan_padded(w) : w->before + w->size;
-        ten one = ten_list_begin(c->m, shape.type, w->out);
-        for (uint64_t o = 0; o < w->out; o++) {
-            uint64_t count = 0;
-            for (uint64_t k = 0; k < w->window; k++) {
-                uint64_t at = o * w->stride + k * w->dilation;
-                count += at >= from && at < to;
-            }
-            ten_list_add(c->m, o, (double)count);
-        }
-        ten_list_end(c->m, one);
-        ten here = ten_along(c->m, one, ten_like(shape, shape.type), i + 1);
-        all = all.name ? ten_binary(c->m, "multiply", all, here) : here;
+        ten one = ten_list_begin(m, shape.type, w->out);
+        for (uint64_t o = 0; o < w->out; o++) ten_list_add(m, o, (double)count_of(w, o, counted));
+        ten_list_end(m, one);
+        ten here = ten_along(m, one, ten_like(shape, shape.type), i + 1);
+        all = all.name ? ten_binary(m, "multiply", all, here) : here;
     }
     return all;
+}
+
+/* Of integers a window without an element is 0. */
+static ten without_empty(ten_module *m, const pool *p, ten r) {
+    bool empty = false;
+    for (uint32_t i = PLAN_AXES - p->axes; i < PLAN_AXES; i++)
+        for (uint64_t o = 0; o < p->w[i].out; o++)
+            empty = empty || count_of(&p->w[i], o, false) == 0;
+    if (!empty) return r;
+    ten count = counts(m, p, ten_like(r, HG_TYPE_F32), false),
+        none = ten_compare(m, "EQ", count, number(m, count, 0));
+    return ten_select(m, none, number(m, r, 0), r);
+}
+
+/* The fold of each window; value: that of no element, which stands in the padding. */
+static ten windows(ten_module *m, const char *op, const pool *p, ten a, ten value) {
+    return ten_window(m, op, padded(m, p, a, value), value, p->window, p->stride, p->dilation,
+                      p->low, p->high);
+}
+
+/* NaN where one is, which "maximum" may leave out. */
+static ten largest_of(ten_module *m, const pool *p, ten a, ten value) {
+    if (!ten_is_float(a.type)) return without_empty(m, p, windows(m, "maximum", p, a, value));
+    ten nan = ten_is_nan(m, a), zero = ten_number(m, ten_shape(a.type, 0, NULL), 0),
+        numbers = ten_select(m, nan, ten_lowest(m, ten_like(a, a.type)), a),
+        r = windows(m, "maximum", p, numbers, value),
+        marks = windows(m, "maximum", p, ten_convert(m, nan, a.type), zero),
+        has = ten_compare(m, "GT", marks, number(m, marks, 0));
+    return ten_select(m, has, ten_nan(m, ten_like(r, r.type)), r);
 }
 
 /* Each place of the windows in turn: the best so far, and where it is. */
@@ -362,9 +402,8 @@ void shlo_pool(shlo_call *c) {
     uint8_t type = a.type;
     a = ten_convert(m, a, none.type);
     ten start = shlo_neutral(m, largest ? HG_OP_MAX : HG_OP_ADD, none),
-        r = ten_window(m, largest ? "maximum" : "add", padded(m, &p, a, start), start, p.window,
-                       p.stride, p.dilation, p.low, p.high);
-    if (!largest) r = ten_binary(m, "divide", r, counts(c, &p, r));
+        r = largest ? largest_of(m, &p, a, start) : windows(m, "add", &p, a, start);
+    if (!largest) r = ten_binary(m, "divide", r, counts(m, &p, r, shlo_flag(c, "counted")));
     shlo_out(c, "output", ten_convert(m, r, type));
     if (largest && shlo_has(c, "places")) places(c, &p, a, start);
 }

@@ -103,7 +103,8 @@ void shlo_batch_norm(shlo_call *c) {
 
 void shlo_layer_scale(shlo_call *c) {
     ten a = wide(c, "input");
-    out(c, "output", ten_product(c->m, a, ten_along(c->m, wide(c, "scale"), a, 1)));
+    out(c, "output",
+        ten_apart(c->m, ten_binary(c->m, "multiply", a, ten_along(c->m, wide(c, "scale"), a, 1))));
 }
 
 /* ---- rope ---- */

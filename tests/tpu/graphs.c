@@ -265,8 +265,9 @@ static bool agree(hg_type type, closeness how, const uint8_t *x, const uint8_t *
     if (memcmp(x, y, (size_t)size) == 0) return true;
     if (!hg_type_is_float(type)) return false;
     double a = number_of(type, x), b = number_of(type, y);
-    if ((a != a && b != b) || a == b) return true;
-    if (is_small(type, a) && is_small(type, b)) return true;
+    if (a != a && b != b) return true;
+    if (a == 0 && b == 0) return how != EXACT; /* with different signs */
+    if (a == b || (is_small(type, a) && is_small(type, b))) return true;
     if (how == EXACT) return false;
     double least = type == HG_TYPE_F64   ? 1e-10
                    : type == HG_TYPE_F32 ? 1e-4
