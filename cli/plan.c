@@ -166,7 +166,7 @@ static void plan(cli *c, planned *p, uint64_t rank) {
 int command_plan(int argc, char **argv) {
     cli c = {0};
     const char *ranks = NULL, *rank_text = NULL, *link = NULL, *rate = NULL;
-    planned p = {0};
+    planned p = {.options.no_arrays = true};
     const cli_option options[] = {
         {"--ranks", &ranks, NULL},         {"--rank", &rank_text, NULL},
         {"--link", &link, NULL},           {"--rate", &rate, NULL},

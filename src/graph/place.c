@@ -30,6 +30,11 @@ static hg_status check_cuts(const hg_graph *g, const graph_place *place) {
 
 hg_status graph_check_place(const hg_graph *g, const graph_value *v) {
     const graph_place *place = &v->place;
+    if (place->kind != GRAPH_WHOLE && v->source == GRAPH_VIEW)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "a view lies where its array lies");
+    if (place->kind == GRAPH_PARTIAL && v->source == GRAPH_CONSTANT)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "partial: an input can be, a constant is the same on each rank");
     if (place->kind == GRAPH_PARTIAL &&
         !hg_opname_allows_type((hg_opname)place->operation, (hg_type)v->type))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "partial %s: %s has no such operation",

@@ -71,12 +71,17 @@ static hg_status say_cuts(const shard *s, uint32_t value, const graph_place *pla
     return HG_OK;
 }
 
+/* The nearest place: a third of 2^20 is not a whole number. */
+static uint64_t shared_start(uint64_t extent, uint64_t share) {
+    const uint64_t unit = GRAPH_SHARES;
+    return extent / unit * share + (extent % unit * share + unit / 2) / unit;
+}
+
 void shard_even_starts(const shard *s, uint64_t extent, uint64_t *starts) {
     const uint32_t *shares = s->options->shares;
-    uint64_t part = extent / s->ranks + (extent % s->ranks != 0), unit = GRAPH_SHARES;
+    uint64_t part = extent / s->ranks + (extent % s->ranks != 0);
     for (uint32_t r = 0; r <= s->ranks; r++)
-        starts[r] = shares ? extent / unit * shares[r] + extent % unit * shares[r] / unit
-                           : even_start(extent, part, r);
+        starts[r] = shares ? shared_start(extent, shares[r]) : even_start(extent, part, r);
 }
 
 hg_status shard_place_of(shard *s, uint32_t value, shard_place *place) {
@@ -257,6 +262,9 @@ static hg_status pick(shard *s, uint32_t input, shard_axes a, const uint32_t *pl
     return end(&c, 3, (uint64_t[]){a.outer, count, a.inner}, made);
 }
 
+/* Where the graph is only counted nobody reads it: `listed` is how much of it is filled. */
+static uint64_t listed(const shard *s, uint64_t count) { return s->options->no_arrays ? 0 : count; }
+
 static uint32_t *places(shard *s, uint64_t count) {
     if (count > UINT32_MAX) {
         HG_IGNORE(hg_fail(HG_ERROR_INVALID_ARGUMENT,
@@ -264,7 +272,7 @@ static uint32_t *places(shard *s, uint64_t count) {
                           (unsigned long long)count));
         return NULL;
     }
-    uint32_t *list = hg_arena_alloc(&s->to->arena, (size_t)count * sizeof *list);
+    uint32_t *list = hg_arena_alloc(&s->to->arena, (size_t)listed(s, count) * sizeof *list + 1);
     if (!list) HG_IGNORE(hg_fail_memory());
     return list;
 }
@@ -313,7 +321,7 @@ static hg_status pad(shard *s, uint32_t local, shard_axes a, uint32_t cut, uint3
     }
     uint32_t *list = places(s, most);
     if (!list) return hg_error_record()->status;
-    for (uint64_t i = 0; i < most; i++) list[i] = (uint32_t)(i < own ? i : own - 1);
+    for (uint64_t i = 0; i < listed(s, most); i++) list[i] = (uint32_t)(i < own ? i : own - 1);
     return pick(s, *made, (shard_axes){a.outer, own, a.inner}, list, most, made);
 }
 
@@ -327,8 +335,8 @@ static hg_status close_gaps(shard *s, uint32_t value, uint32_t axis, uint32_t cu
     uint32_t *list = places(s, a.extent);
     if (!list) return hg_error_record()->status;
     for (uint32_t r = 0; r < s->ranks; r++)
-        for (uint64_t i = starts[r]; i < starts[r + 1]; i++)
-            list[i] = (uint32_t)(r * most + i - starts[r]);
+        for (uint64_t i = 0; i < listed(s, starts[r + 1] - starts[r]); i++)
+            list[starts[r] + i] = (uint32_t)(r * most + i);
     HG_TRY(pick(s, local, (shard_axes){a.outer, all, a.inner}, list, a.extent, made));
     return shaped(s, *made, value, axis, a.extent, 0, a.extent, made);
 }
@@ -375,7 +383,7 @@ static hg_status scatter(shard *s, uint32_t value, const shard_form *from, shard
     if (most * s->ranks != a.extent) {
         uint32_t *list = places(s, most * s->ranks);
         if (!list) return hg_error_record()->status;
-        for (uint64_t i = 0; i < most * s->ranks; i++) {
+        for (uint64_t i = 0; i < listed(s, most * s->ranks); i++) {
             uint64_t at = starts[i / most] + i % most;
             list[i] = (uint32_t)(at < a.extent ? at : a.extent - 1);
         }

@@ -38,14 +38,6 @@ static uint32_t operand_named(const hg_op_info *row, const char *name, size_t le
     return i < row->operand_count ? i : HG_MAX_OPERANDS;
 }
 
-static bool is_listed(const char *list, const char *name) {
-    const char *word;
-    size_t length;
-    while (next_word(&list, &word, &length))
-        if (graph_is_name(name, word, length)) return true;
-    return false;
-}
-
 static const graph_operand *given(const finder *f, uint32_t operand) {
     return operand < HG_MAX_OPERANDS ? graph_operand_of(f->s->g, f->call, operand) : NULL;
 }
@@ -96,19 +88,34 @@ static bool find_shape(const finder *f, uint32_t operand, graph_shape *shape) {
     return false;
 }
 
+/* Of an array without a row in shapes.def what shards.def says: "freqs", each rank may have it
+ * whole, or "freqs=sin", it has the shape of sin where the call has that. False: nothing. */
+static bool find_listed(const finder *f, uint32_t operand, graph_shape *shape, bool *whole) {
+    const char *list = "", *word;
+    size_t length;
+    for (size_t i = 0; i < HG_COUNT_OF(SHARDS); i++)
+        if (SHARDS[i].op == f->call->op) list = SHARDS[i].arrays;
+    while (next_word(&list, &word, &length)) {
+        size_t name = strcspn(word, "= ");
+        if (!graph_is_name(f->row->operands[operand].name, word, name)) continue;
+        uint32_t as = name == length ? HG_MAX_OPERANDS
+                                     : operand_named(f->row, word + name + 1, length - name - 1);
+        *whole = !given(f, as);
+        return *whole || find_shape(f, as, shape);
+    }
+    return false;
+}
+
 /* False: it has another shape than the table says. */
 static bool add_array(finder *f, uint32_t operand, uint32_t value, bool result) {
     shard_array *a = &f->rule->arrays[f->rule->array_count++];
     const graph_value *v = &f->s->g->values.data[value];
     graph_shape shape;
+    bool whole = false;
     *a = (shard_array){.operand = (uint8_t)operand, .result = result, .value = value};
     memset(a->size, SHARD_NO_SIZE, sizeof a->size);
-    if (!find_shape(f, operand, &shape)) {
-        const char *whole = "";
-        for (size_t i = 0; i < HG_COUNT_OF(SHARDS); i++)
-            if (SHARDS[i].op == f->call->op) whole = SHARDS[i].arrays;
-        return !result && is_listed(whole, f->row->operands[operand].name);
-    }
+    if (!find_shape(f, operand, &shape) && !find_listed(f, operand, &shape, &whole)) return false;
+    if (whole) return !result;
     int many = graph_shape_many(&shape, v->rank);
     if (many < 0) return false;
     for (uint32_t i = 0, axis = 0; i < shape.count; i++) {

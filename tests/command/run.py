@@ -1610,6 +1610,10 @@ def graphs():
                           ("plan is for array graphs", "state.atlas"), ("no such extent", net, "--set", "z=8")):
         told = run("plan", *words)
         check(told.status != 0 and error in told.err and not told.out, f"plan {words}: expected {error}, got {told}")
+    write("long.graph", ".graph 1\n.input x f32 [1000000001] split 0\ny = parallel_reduce sum, in=x\n.output y\n")
+    process = subprocess.Popen([COMMAND, "plan", "long.graph", "--ranks", "4", "--rank", "3"], stdout=subprocess.DEVNULL)
+    _, process.returncode, used = os.wait4(process.pid, 0)
+    check(process.returncode == 0 and used.ru_maxrss < 600000, f"plan long.graph: status {process.returncode}, {used.ru_maxrss} KiB resident")
     told = run("explain", net, "--set", "n=8", "--print-after", "maps")
     expect(told, 0, r"^; net, after pass maps\n", what="explain net.graph")
     check("memory: 512 bytes between calls (" in told.out and "calls: 4, 4 after the passes" in told.out, f"explain net.graph: {told}")

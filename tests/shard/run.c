@@ -417,7 +417,8 @@ static void check_graph(tester *t) {
     generated_graph_free(&t->graph);
 }
 
-/* Sums of more than one chunk of 4,096 elements, cut at and inside of chunks; a partial input. */
+/* Sums of more than one chunk of 4,096 elements, cut at and inside of chunks; a partial input;
+ * tables of cosines and sines, which have a batch too; columns of segments. */
 static void check_sums(tester *t) {
     static const char *const texts[] = {
         ".graph 1\n.input x0 f32 [10000]\ny = parallel_reduce sum, in=x0\n.output out0 = y\n",
@@ -426,23 +427,28 @@ static void check_sums(tester *t) {
         ".graph 1\n.input x0 i32 [33, 31] partial sum\ny i32 [33, 31] split 0 = parallel_map neg, "
         "in=x0\n.output out0 = y\n",
         ".graph 1\n.input x0 f64 [2, 5000, 3]\ny = reduce_axis input=x0, operation=sum\n"
-        ".output out0 = y\n"};
+        ".output out0 = y\n",
+        ".graph 1\n.input x0 f32 [4, 5, 2, 6] split 0\n.view u = x0 f32 [4, 5, 3]\n"
+        ".view v = x0 + 60 f32 [4, 5, 3]\nc = parallel_map cos, in=u\ns = parallel_map sin, in=v\n"
+        "y = rope input=x0, freqs=c, sin=s\n.output out0 = y\n",
+        ".graph 1\n.input x0 f32 [500, 6] split 1\n.input x1 u32 [5]\n"
+        "o = scan input=x1, n=5, inner=1, outer=1\n"
+        "y = segment_reduce input=x0, offsets=o, segments=4\n.output out0 = y\n"};
     static const struct {
         hg_type type;
         uint64_t in, out;
-    } arrays[] = {{HG_TYPE_F32, 10000, 1},
-                  {HG_TYPE_F16, 9000, 1},
-                  {HG_TYPE_I32, 8193, 1},
-                  {HG_TYPE_I32, 1023, 1023},
-                  {HG_TYPE_F64, 30000, 6}};
+    } arrays[] = {{HG_TYPE_F32, 10000, 1},   {HG_TYPE_F16, 9000, 1},  {HG_TYPE_I32, 8193, 1},
+                  {HG_TYPE_I32, 1023, 1023}, {HG_TYPE_F64, 30000, 6}, {HG_TYPE_F32, 240, 240},
+                  {HG_TYPE_F32, 3000, 24}};
     for (uint32_t i = 0; i < 5 * HG_COUNT_OF(texts) && !test_failed; i++) {
         uint32_t at = i % HG_COUNT_OF(texts);
         memset(&t->graph, 0, sizeof t->graph);
         t->graph.text = strdup(texts[at]);
-        t->graph.array_count = 2;
+        t->graph.array_count = strstr(texts[at], "x1") ? 3 : 2;
         t->graph.arrays[0] = (generated_array){"x0", arrays[at].type, arrays[at].in, false, false};
         t->graph.arrays[1] = (generated_array){"out0", arrays[at].type, arrays[at].out, true,
                                                false};
+        t->graph.arrays[2] = (generated_array){"x1", HG_TYPE_U32, 5, false, false};
         t->seed = i + 77;
         check_graph(t);
     }

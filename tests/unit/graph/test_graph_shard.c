@@ -116,6 +116,15 @@ static void check_ways(void) {
     expect(".input q f32 [2, 8, 5, 4] split 1\n.input k f32 [2, 8, 5, 4] split 1\n"
            ".input v f32 [2, 8, 5, 4] split 1\ny = attention query=q, key=k, value=v\n.output y\n",
            4, false, "| y split");
+    /* cosines and sines have a batch too, frequencies have none */
+    expect(".input x f32 [4, 5, 2, 6] split 0\n.constant c f32 [4, 5, 3]\n"
+           ".constant s f32 [4, 5, 3]\n.constant f f32 [3]\ny = rope input=x, freqs=c, sin=s\n"
+           "z = rope input=y, freqs=f\n.output z\n",
+           2, false, "| z split");
+    /* segments of columns */
+    expect(".input x f32 [10, 6] split 1\n.constant o u32 [4]\n"
+           "y = segment_reduce input=x, offsets=o, segments=3\n.output y\n",
+           2, false, "| y split");
     /* parts of several sizes, some empty; all are as long as the largest on the way */
     expect(".input x f32 [10] split 0 at (1, 2, 9)\ny f32 [10] split 0 = parallel_map relu, in=x\n"
            ".output y\n",
@@ -126,6 +135,25 @@ static void check_ways(void) {
     expect(two, 1, false, "| z whole");
     expect(".input x f32 [100] split 0\ny = parallel_reduce sum, in=x\n.output y\n", 4096, false,
            "all_gather 1 | y whole");
+}
+
+/* Parts of a batch in proportion to weights, to the nearest. */
+static void check_shares(void) {
+    static const uint32_t thirds[] = {0, 349525, 699050, GRAPH_SHARES};
+    for (uint32_t extent = 3; extent <= 3000; extent *= 10)
+        for (uint32_t r = 0; r < 3; r++) {
+            char text[120];
+            graph_shard_options options = {.ranks = 3, .shares = thirds};
+            graph_sharded sharded = {0};
+            snprintf(text, sizeof text,
+                     ".input x f32 [%u] split 0\ny = parallel_map relu, in=x\n.output y\n",
+                     (unsigned)extent);
+            hg_graph *g = read(text);
+            CHECK(graph_shard(g, NULL, &options, r, &sharded) == HG_OK);
+            CHECK_U64(sharded.parts[0].length, extent / 3);
+            graph_sharded_free(&sharded);
+            hg_graph_release(g);
+        }
 }
 
 static void check_mistakes(void) {
@@ -140,6 +168,8 @@ static void check_mistakes(void) {
         {".input x f32 [8] split 99999999999\n", "split takes the number of an axis"},
         {".input x f32 [8] partial add\n", "'add' is no operation of reductions"},
         {".input x f32 [8] partial\n", "expected the operation of partial"},
+        {".constant w f32 [8] partial sum\n", "a constant is the same on each rank"},
+        {".input x f32 [8]\n.view v = x f32 [2, 4] split 0\n", "a view lies where its array lies"},
     };
     for (size_t i = 0; i < HG_COUNT_OF(READ); i++) {
         hg_graph *g = NULL;
@@ -299,6 +329,7 @@ static void check_place_words(void) {
 
 int main(void) {
     check_ways();
+    check_shares();
     check_mistakes();
     check_text();
     check_costs();
