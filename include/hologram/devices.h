@@ -22,8 +22,7 @@ typedef enum hg_distribution {
     HG_DISTRIBUTION_HYBRID             /**< as the placements say, and nothing else */
 } hg_distribution;
 
-/** Where a parameter lies: "whole", "split 0", "split 1 at (3, 5)", "partial sum"
- * (docs/reference/graph.md). */
+/** Where a parameter lies: "whole", "split 0", "split 1 at (3, 5)" (docs/reference/graph.md). */
 typedef struct hg_placement {
     const char *param;
     const char *place;
@@ -59,7 +58,8 @@ HG_API hg_status hg_multi_gpu_weights(hg_multi_gpu *devices, const double *weigh
  * @param strategy  data and model parallel with as many parts as there are devices, pipeline with
  * as many stages
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: what a graph cannot say of the program, a parameter
- * that is missing or unknown, a placement that cannot be; errors of launches on any device
+ * that is missing, a placement that cannot be; HG_ERROR_ISA: a parameter that is unknown or of
+ * another type, as a launch says it; errors of launches on any device
  */
 HG_API hg_status hg_multi_gpu_execute(hg_multi_gpu *devices, hg_program *program,
                                       const hg_launch *launch, const hg_params *params,

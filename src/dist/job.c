@@ -16,6 +16,36 @@ static uint64_t word_of(const hg_given *given) {
     return value;
 }
 
+/* What a parameter is: as given, or what the program says where it is left out. */
+static bool find_given(const dist_job *job, const char *name, hg_given *given) {
+    if (hg_params_given(job->params, name, given)) return true;
+    for (uint32_t i = 0; i < job->program->param_count; i++) {
+        const hg_param *p = &job->program->params[i];
+        if (!p->has_default || strcmp(p->name, name) != 0) continue;
+        *given = (hg_given){.type = (hg_type)p->type, .bytes = p->default_bytes};
+        return true;
+    }
+    return false;
+}
+
+/* A number with a default that is no size is that default in a graph. */
+static hg_status check_defaults(const dist_job *job) {
+    for (uint32_t i = 0; i < job->program->param_count; i++) {
+        const hg_param *p = &job->program->params[i];
+        hg_given given;
+        if (p->kind != HG_PARAM_SCALAR || !p->has_default ||
+            graph_find_symbol(job->graph, p->name, strlen(p->name)) != GRAPH_NOT_SET ||
+            !hg_params_given(job->params, p->name, &given))
+            continue;
+        if (memcmp(given.bytes, p->default_bytes, (size_t)hg_type_size_bytes(given.type)) != 0)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "'%.200s' has a default in the program, which a graph keeps: another "
+                           "number is given",
+                           p->name);
+    }
+    return HG_OK;
+}
+
 static hg_status not_given(const char *what, const char *name) {
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s '%.200s' of the program is not given", what,
                    name);
@@ -25,8 +55,7 @@ static hg_status read_symbols(dist_job *job) {
     for (uint64_t i = 0; i < job->graph->symbols.count; i++) {
         hg_given given;
         const char *name = job->graph->symbols.data[i];
-        if (!hg_params_given(job->params, name, &given) || given.buffer)
-            return not_given("the number", name);
+        if (!find_given(job, name, &given)) return not_given("the number", name);
         job->symbols[i] = word_of(&given);
     }
     graph_extent_values(job->graph, job->symbols, job->sizes);
@@ -42,20 +71,29 @@ static bool is_open(const graph_value *v) {
     return v->source == GRAPH_INPUT || (v->source == GRAPH_CONSTANT && !v->bytes);
 }
 
+/* Before memory is found for what it should have. */
+static hg_status check_buffer(const dist_job *job, const char *name, uint64_t handle,
+                              uint64_t bytes) {
+    uint64_t size;
+    HG_TRY(hg_backend_buffer_size(job->home, (hg_buffer){handle}, &size));
+    if (bytes <= size) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                   "buffer '%.200s': its extents need %llu bytes, it has %llu", name,
+                   (unsigned long long)bytes, (unsigned long long)size);
+}
+
 static hg_status read_input(dist_job *job, uint32_t value) {
     const graph_value *v = &job->graph->values.data[value];
     uint64_t bytes = bytes_of(job, value);
     hg_given given;
-    if (!hg_params_given(job->params, v->name, &given)) return not_given("the array", v->name);
+    if (!find_given(job, v->name, &given)) return not_given("the array", v->name);
+    if (given.buffer) HG_TRY(check_buffer(job, v->name, given.handle, bytes));
     uint8_t *to = bytes < SIZE_MAX ? hg_alloc((size_t)bytes + 1) : NULL;
     if (!to) return hg_fail_memory();
     job->inputs[value] = to;
     if (given.buffer)
         return bytes ? hg_buffer_read(job->home, (hg_buffer){given.handle}, 0, to, bytes) : HG_OK;
-    if (given.type != v->type || bytes != hg_type_size_bytes(given.type))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.200s' is a number of %s, %s expected",
-                       v->name, hg_type_name(given.type), hg_type_name((hg_type)v->type));
-    memcpy(to, given.bytes, (size_t)bytes);
+    memcpy(to, given.bytes, (size_t)bytes); /* an element, of the type that the program says */
     return HG_OK;
 }
 
@@ -71,8 +109,9 @@ static hg_status find_output(dist_job *job, uint64_t output) {
         name[length - 4] = 0;
         found = hg_params_given(job->params, name, &given);
     }
-    if (!found || !given.buffer) return not_given("the array", o->name);
+    if (!found) return not_given("the array", o->name);
     uint64_t bytes = bytes_of(job, o->value);
+    HG_TRY(check_buffer(job, o->name, given.handle, bytes));
     job->handles[output] = given.handle;
     job->outputs[output] = bytes < SIZE_MAX ? hg_calloc((size_t)bytes + 1, 1) : NULL;
     return job->outputs[output] ? HG_OK : hg_fail_memory();
@@ -82,7 +121,9 @@ hg_status dist_job_begin(dist_job *job, hg_backend *home, hg_program *program,
                          const hg_launch *launch, const hg_params *params) {
     *job = (dist_job){.home = home, .program = program, .params = params};
     HG_TRY(check_launch(launch));
+    HG_TRY(hg_params_check(params, program));
     HG_TRY(hg_graph_from_program(program, &job->graph));
+    HG_TRY(check_defaults(job));
     const hg_graph *g = job->graph;
     job->symbols = hg_calloc((size_t)g->symbols.count + 1, sizeof *job->symbols);
     job->sizes = hg_calloc((size_t)g->terms.count + 1, sizeof *job->sizes);
@@ -142,6 +183,11 @@ hg_status dist_job_place(dist_job *job, const hg_placement *placements, size_t c
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "placement of '%.200s': no input of '%s'",
                            p->param, hg_program_name(job->program));
         HG_TRY(graph_read_place(job->graph, value, p->place));
+        if (job->graph->values.data[value].place.kind == GRAPH_PARTIAL)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "placement of '%.200s': %.100s: the caller has one array, which is "
+                           "whole or split",
+                           p->param, p->place);
         job->placed[value] = 1;
     }
     /* cuts are numbers that the graph did not have before */

@@ -22,6 +22,8 @@ typedef struct hg_given {
     const uint8_t *bytes;
 } hg_given;
 bool hg_params_given(const hg_params *params, const char *name, hg_given *given);
+/* Every parameter that is set is one of the program, of its kind and type. */
+hg_status hg_params_check(const hg_params *params, const hg_program *program) HG_NODISCARD;
 
 /* ---- the backend ---- */
 /* Kernels run on the host's threads, in its memory. */

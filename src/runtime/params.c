@@ -297,7 +297,7 @@ static hg_status check_name(const hg_program *p, const hg_param_value *v) {
     return HG_OK;
 }
 
-static hg_status check_names(const hg_program *p, const hg_params *params) {
+hg_status hg_params_check(const hg_params *params, const hg_program *p) {
     for (uint64_t i = 0; params && i < params->values.count; i++) {
         const hg_param_value *v = &params->values.data[i];
         HG_TRY(v->name ? check_name(p, v) : check_register(p, v));
@@ -760,7 +760,7 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
 hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch,
                              const hg_params *params) {
     const hg_program *p = binding->executable->program;
-    HG_TRY(check_names(p, params));
+    HG_TRY(hg_params_check(params, p));
     HG_TRY(bind_scalars(binding, params));
     HG_TRY(bind_registers(binding, params));
     return resolve_launch(binding, launch);

@@ -174,6 +174,56 @@ static void check_mistakes(hg_multi_gpu *m, hg_program *program, const arrays *a
     check_output(a, "after mistakes");
 }
 
+/* Numbers with a default, and what is no parameter of the program. */
+static void check_params(hg_multi_gpu *m) {
+    static const char SCALED[] = ".atlas 1\n.program scaled\n.param x buffer f32 in [n]\n"
+                                 ".param y buffer f32 out [n]\n.param n u64 = 6\n"
+                                 ".param factor f32 = 2.0\n.lanes n\n"
+                                 "    y[global] = x[global] * factor\n";
+    static const float x[6] = {1, 2, 3, 4, 5, 6}, two = 2, three = 3;
+    static const uint64_t far = UINT64_C(1) << 40;
+    static const hg_placement sum[] = {{"x", "partial sum"}};
+    hg_backend *backend = hg_multi_gpu_backend(m, 0);
+    hg_program *program = assemble(SCALED);
+    hg_params *params = hg_params_create();
+    hg_buffer in, out;
+    float y[6] = {0};
+    CHECK(hg_backend_allocate_buffer(backend, sizeof x, &in) == HG_OK);
+    CHECK(hg_backend_allocate_buffer(backend, sizeof x, &out) == HG_OK);
+    CHECK(hg_buffer_write(backend, in, 0, x, sizeof x) == HG_OK);
+    CHECK(hg_params_set_buffer(params, "x", in) == HG_OK);
+    CHECK(hg_params_set_buffer(params, "y", out) == HG_OK);
+    CHECK_MESSAGE(hg_multi_gpu_data_parallel(m, program, NULL, params, NULL, 0, 0) == HG_OK, "%s",
+                  hg_last_error_text());
+    CHECK(hg_buffer_read(backend, out, 0, y, sizeof y) == HG_OK);
+    for (int i = 0; i < 6; i++) CHECK(y[i] == 2 * x[i]);
+    expect(hg_multi_gpu_execute(m, program, NULL, params, sum, 1, HG_DISTRIBUTION_HYBRID),
+           "placement of 'x': partial sum: the caller has one array", "partial");
+    CHECK(hg_params_set_scalar(params, "factor", HG_TYPE_F32, &two) == HG_OK);
+    CHECK(hg_multi_gpu_data_parallel(m, program, NULL, params, NULL, 0, 0) == HG_OK);
+    CHECK(hg_params_set_scalar(params, "factor", HG_TYPE_F32, &three) == HG_OK);
+    expect(hg_multi_gpu_data_parallel(m, program, NULL, params, NULL, 0, 0),
+           "'factor' has a default in the program", "another number than the default");
+    CHECK(hg_params_set_scalar(params, "factor", HG_TYPE_F32, &two) == HG_OK);
+    CHECK(hg_params_set_scalar(params, "n", HG_TYPE_F32, &three) == HG_OK);
+    expect(hg_multi_gpu_data_parallel(m, program, NULL, params, NULL, 0, 0),
+           "parameter 'n' is u64, given f32", "a number of another type");
+    CHECK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &far) == HG_OK);
+    expect(hg_multi_gpu_data_parallel(m, program, NULL, params, NULL, 0, 0),
+           "buffer 'x': its extents need 4398046511104 bytes, it has 24", "a short buffer");
+    hg_params_destroy(params);
+    params = hg_params_create();
+    CHECK(hg_params_set_buffer(params, "x", in) == HG_OK);
+    CHECK(hg_params_set_buffer(params, "y", out) == HG_OK);
+    CHECK(hg_params_set_buffer(params, "q", out) == HG_OK);
+    expect(hg_multi_gpu_data_parallel(m, program, NULL, params, NULL, 0, 0),
+           "unknown parameter: 'q'", "a parameter that is not there");
+    hg_params_destroy(params);
+    CHECK(hg_backend_free_buffer(backend, in) == HG_OK);
+    CHECK(hg_backend_free_buffer(backend, out) == HG_OK);
+    hg_program_release(program);
+}
+
 static void check_devices(hg_program *program) {
     static const uint32_t devices[] = {0, 1, 2, 3}, missing[] = {0, 4};
     for (size_t count = 1; count <= 4; count++) {
@@ -189,6 +239,7 @@ static void check_devices(hg_program *program) {
         if (count == 4) {
             check_weights(m, program, &a);
             check_mistakes(m, program, &a);
+            check_params(m);
         }
         free_arrays(&a);
         hg_multi_gpu_destroy(m);
