@@ -36,6 +36,19 @@ bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config) {
     return false;
 }
 
+/* A process among others: it has its number when the backend is open. */
+static bool is_process(const cli *c) { return c->rank && !c->rank->meeting; }
+
+/* Rank 0 alone writes it; processes record without a file. */
+static void set_profile(const cli *c, const cli_launch *o, hg_config *config) {
+    if (!o->profile) return;
+    config->profiling |= is_process(c);
+    if (is_process(c))
+        config->profile_file = "";
+    else if (!c->rank || !c->rank->number)
+        config->profile_file = o->profile;
+}
+
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
     hg_config config;
     uint64_t device;
@@ -51,7 +64,7 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
         config.check_races = true;
         config.num_threads = 1;
     }
-    if (o->profile && (!c->rank || !c->rank->number)) config.profile_file = o->profile;
+    set_profile(c, o, &config);
     cli_rank_threads(c, &config);
     if (!cli_set_steps(c, o, &config)) return false;
     if (!cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000,
@@ -180,7 +193,7 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) {
 void cli_close_backend(cli *c, const cli_launch *o, hg_backend *backend) {
     if (!cli_rank_leave(c)) return;
     if (backend && o->profile && (!c->rank || !c->rank->number) &&
-        hg_backend_write_profile(backend, NULL) != HG_OK)
+        hg_backend_write_profile(backend, is_process(c) ? o->profile : NULL) != HG_OK)
         cli_last_error(c);
     hg_backend_destroy(backend);
 }

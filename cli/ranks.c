@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 enum { MOST_RANKS = 256 };
+/* Ranks read and write for as long as it takes, and one that fails is gone, which the others learn
+ * of. What a launch waits for ends with the launch's own time. */
+#define AS_LONG_AS_IT_TAKES_MS (UINT64_C(1) << 40)
 
 struct cli_meeting {
     hg_mutex lock;
@@ -140,7 +143,9 @@ bool cli_rank_join(cli *c, hg_backend *backend) {
         c->status = CLI_FAILED; /* another rank says why */
         return false;
     }
-    if (hg_context_set_comm(backend, NULL, r->comm) == HG_OK) return true;
+    if (hg_comm_set_timeout(r->comm, AS_LONG_AS_IT_TAKES_MS) == HG_OK &&
+        hg_context_set_comm(backend, NULL, r->comm) == HG_OK)
+        return true;
     cli_last_error(c);
     return false;
 }
@@ -199,13 +204,13 @@ int cli_rank_finish(cli *c) {
 
 bool cli_shard(cli *c, const char *option, const char *given, char path[CLI_PATH_BYTES],
                bool *shard) {
-    static const char word[] = ":shard=";
-    const char *at = strstr(given, word);
+    const char *at = strstr(given, CLI_SHARD);
     *shard = at != NULL;
     if (!at) return true;
     size_t length = (size_t)(at - given);
-    if (strcmp(at + sizeof word - 1, "0") != 0) {
-        cli_usage(c, "%s: %s: a file is shared along its first axis: %s0", option, given, word);
+    if (strcmp(at + strlen(CLI_SHARD), "0") != 0) {
+        cli_usage(c, "%s: %s: a file is shared along its first axis: " CLI_SHARD "0", option,
+                  given);
         return false;
     }
     if (length >= CLI_PATH_BYTES) {

@@ -48,6 +48,7 @@ static inline bool cli_rank_speaks(const cli *c) {
 /* FILE:shard=0: this rank's part along the first axis, *path without that. False after reporting
  * another axis, or too long a path. */
 enum { CLI_PATH_BYTES = 4096 };
+#define CLI_SHARD ":shard="
 bool cli_shard(cli *c, const char *option, const char *given, char path[CLI_PATH_BYTES],
                bool *shard);
 /* Where the parts of `extent` begin and end: all have as many, the last ones less. */

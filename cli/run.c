@@ -26,7 +26,9 @@ static bool json_to_output(cli *c) {
     for (uint64_t i = 0; i < c->pairs.count && c->json; i++) {
         const char *raw = hg_path_of_raw(c->pairs.data[i].value),
                    *path = raw ? raw : c->pairs.data[i].value;
-        if (strcmp(c->pairs.data[i].option, "--out") != 0 || strcmp(path, "-") != 0) continue;
+        if (strcmp(c->pairs.data[i].option, "--out") != 0 || path[0] != '-' ||
+            (path[1] && strncmp(path + 1, CLI_SHARD, strlen(CLI_SHARD)) != 0))
+            continue;
         cli_usage(c, "--json and an output on standard output exclude each other");
         return true;
     }

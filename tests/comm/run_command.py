@@ -91,6 +91,18 @@ def check_ranks(title, before, ranks, libraries):
     checks.check(done.stdout.strip() == "s f32[1] = 9.0", say(f"a graph: {done.stdout}{done.stderr}"))
     if ranks < 2:
         return
+    os.mkfifo("trace")
+    pipe = os.open("trace", os.O_RDWR | os.O_NONBLOCK)
+    done = run(before, "g.graph", *share, "--in", "x=v.npy:shard=0", "--profile", "trace", libraries=libraries)
+    written = os.read(pipe, 1 << 16).count(b"displayTimeUnit")
+    checks.check(done.returncode == 0 and written == 1, say(f"profiles written: {written}, {done.stderr}"))
+    os.close(pipe)
+    os.unlink("trace")
+    if ranks == 2:
+        os.environ["HOLOGRAM_TIMEOUT_MS"] = "5"
+        done = run(before, "wide.atlas", *share, "--set", f"n={1 << 26}", "--timeout", "20000", "--out", "y=wide.npy:shard=0", libraries=libraries)
+        del os.environ["HOLOGRAM_TIMEOUT_MS"]
+        checks.check(done.returncode == 0 and os.path.getsize("wide.npy") == ranks * (1 << 26) + 128, say(f"rank 0 writes longer than a launch may take: {done.stderr}"))
     done = run(before, "far.atlas", *share, "--in", "x=v.npy:shard=0", "--set", "r=@rank", libraries=libraries)
     checks.check(done.returncode != 0 and "x f32" not in done.stdout and f"rank {ranks - 1}: far.atlas:7:" in done.stderr and "fault[F01]" in done.stderr and "operand" in done.stderr, say(f"a fault: {done.stdout}{done.stderr}"))
     done = run(before, "uneven.atlas", *share, "--in", "x=v.npy:shard=0", libraries=libraries)
@@ -100,6 +112,7 @@ def check_ranks(title, before, ranks, libraries):
 def main():
     for name, text in {"p.atlas": PROGRAM, "g.atlas": GATHER, "g.graph": GRAPH,
                        "far.atlas": ".atlas 1\n.program far\n.param x buffer f32 inout [n]\n.param r u64\n.param n u64\n.lanes n\n    x[global] = x[global + r / RANKS]\n",
+                       "wide.atlas": ".atlas 1\n.program w\n.param y buffer u8 out [n]\n.param n u64\n.lanes 1\n    y[0] = 1\n",
                        "uneven.atlas": ".atlas 1\n.program u\n.param x buffer f32 inout [n]\n.param n u64\nall_reduce buffer=x, n=n, operation=sum\n"}.items():
         with open(name, "w", encoding="utf-8") as file:
             file.write(text)

@@ -476,7 +476,8 @@ def machine_readable():
     wrong = write("wrong.atlas", open(program("axpy")).read().replace("fma(alpha, x[global], ", "fma(alpha, global, "))
     document = json.loads(run("verify", wrong, "--json").out)["diagnostics"][0]
     check((document["code"], document["line"], document["column"], document["length"]) == ("V05", 8, 17, 3), f"--json place: {document}")
-    check(run("run", program("axpy"), "--out", "y=-", "--json").status == 2, "--json with an output on standard output")
+    for where in "-", "-:shard=0", "raw:-:shard=0":
+        check(run("run", program("axpy"), "--out", f"y={where}", "--json").status == 2, f"--json with an output on standard output: {where}")
     listed = json.loads(run("devices", "--json").out)["outputs"]
     check([d for d in listed if d["backend"] == "cpu" and d["available"] and d["class"] == "exact" and not d["software"]], f"devices --json: {listed}")
     check(all(d["capabilities"] if d["available"] else d["reason"] for d in listed), f"a device without capabilities or reason: {listed}")
