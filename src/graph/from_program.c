@@ -139,31 +139,79 @@ static hg_status view_behind(filler *f, graph_extent offset, uint32_t *value) {
     return graph_add_value(g, &v, NULL, 0, value);
 }
 
+/* Whether the table's shape is one of the value's, as far as sizes stand alone in it. */
+static bool fits(filler *f, const graph_shape *s, const graph_value *v) {
+    int many = graph_shape_many(s, v->rank);
+    for (uint32_t i = 0, axis = 0; i < s->count && many >= 0; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        const graph_operand *size = e->kind == GRAPH_SHAPE_SIZE ? graph_given(f->r, e->operand)
+                                                                : NULL;
+        if (size && size->number != v->extents[axis]) return false;
+        axis += e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
+    }
+    return true;
+}
+
+/* The shape that the call's sizes are; false: they do not tell it. */
+static bool shape_of_sizes(filler *f, const graph_shape *s, graph_value *v) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        bool is_size = e->kind == GRAPH_SHAPE_SIZE || e->kind == GRAPH_SHAPE_MANY;
+        const graph_operand *size = is_size ? graph_given(f->r, e->operand) : NULL;
+        if (!size) return false;
+        v->extents[i] = size->number;
+    }
+    v->rank = (uint8_t)s->count;
+    return true;
+}
+
 /* To an instruction of a program an array is memory; to a call of a graph its shape is what the
- * call's sizes are, where it has as many extents. */
+ * call's sizes are. */
 static hg_status shape_array(filler *f, uint32_t operand, uint32_t *value) {
     const graph_value v = f->g->values.data[*value];
     graph_value view = {
         .source = GRAPH_VIEW, .of = *value, .type = v.type, .rank = v.rank, .line = f->r->line};
-    bool same = true, all = true;
     graph_shape s;
-    if (!graph_shape_of(f->r, operand, &s) || s.count != v.rank) return HG_OK;
-    for (uint32_t i = 0; i < s.count; i++) {
-        const graph_operand *size = s.extents[i].kind == GRAPH_SHAPE_SIZE
-                                        ? graph_given(f->r, s.extents[i].operand)
-                                        : NULL;
-        if (size && size->number != v.extents[i]) same = false;
-        all = all && size;
-        view.extents[i] = size ? size->number : GRAPH_NOT_SET;
-    }
-    if (same) return HG_OK;
-    if (!all) {
+    if (!graph_shape_of(f->r, operand, &s) || fits(f, &s, &v)) return HG_OK;
+    if (!shape_of_sizes(f, &s, &view)) {
+        if (s.count != v.rank) return HG_OK;
         view.rank = 1;
         view.extents[0] = v.elements;
     }
     view.offset = graph_number(f->g, 0);
     return view.offset == GRAPH_NOT_SET ? hg_error_record()->status
                                         : graph_add_value(f->g, &view, NULL, 0, value);
+}
+
+static graph_extent elements_of(filler *f, const graph_value *v) {
+    graph_extent product = graph_number(f->g, 1);
+    for (uint32_t d = 0; d < v->rank; d++)
+        product = graph_combine(f->g, HG_EXTENT_OP_MUL, product, v->extents[d]);
+    return product;
+}
+
+/* The same of the array that the call makes, where that is all of it. */
+static void shape_result(filler *f, uint32_t operand) {
+    graph_value *v = &f->declared[f->r->result_count - 1], sized = *v;
+    graph_shape s;
+    if (!graph_shape_of(f->r, operand, &s) || fits(f, &s, v) || !shape_of_sizes(f, &s, &sized))
+        return;
+    graph_extent elements = elements_of(f, v);
+    if (elements != GRAPH_NOT_SET && elements == elements_of(f, &sized)) *v = sized;
+}
+
+/* What a call made in another shape as the program's array. */
+static hg_status shape_again(filler *f, uint32_t param, uint32_t *value) {
+    const graph_value *made = &f->g->values.data[*value];
+    graph_value v = f->shapes[param];
+    if (made->rank == v.rank && memcmp(made->extents, v.extents, sizeof *v.extents * v.rank) == 0)
+        return HG_OK;
+    v.source = GRAPH_VIEW;
+    v.of = *value;
+    v.line = f->r->line;
+    v.offset = graph_number(f->g, 0);
+    return v.offset == GRAPH_NOT_SET ? hg_error_record()->status
+                                     : graph_add_value(f->g, &v, NULL, 0, value);
 }
 
 /* Elements in front of those that an address names; GRAPH_NOT_SET: no extent says how many. */
@@ -211,7 +259,10 @@ static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
         HG_TRY(shape_array(f, operand, &value));
         give(f, operand, GRAPH_ARRAY, value);
     }
-    if (info->access & HG_WRITE) make_array(f, operand, param);
+    if (info->access & HG_WRITE) {
+        make_array(f, operand, param);
+        shape_result(f, operand);
+    }
     return HG_OK;
 }
 
@@ -283,7 +334,7 @@ static hg_status take_operand(filler *f, uint32_t inst, uint32_t operand) {
 }
 
 /* What the call made is what its arrays are from now on. */
-static void note_results(filler *f, uint32_t section, uint32_t inst) {
+static hg_status note_results(filler *f, uint32_t section, uint32_t inst) {
     for (uint32_t i = 0; i < f->r->result_count; i++) {
         const graph_result *made = &f->r->results[i];
         uint8_t param = graph_array_of(&f->s, inst, made->operand);
@@ -293,7 +344,9 @@ static void note_results(filler *f, uint32_t section, uint32_t inst) {
         }
         f->values[param] = made->value;
         f->written[param] = section + 1;
+        HG_TRY(shape_again(f, param, &f->values[param]));
     }
+    return HG_OK;
 }
 
 static hg_status add_step(filler *f, uint32_t section) {
@@ -317,8 +370,7 @@ static hg_status add_step(filler *f, uint32_t section) {
         return graph_refuse_at(&f->s, inst, "%s", message);
     }
     HG_TRY(follow(f, inst));
-    note_results(f, section, inst);
-    return HG_OK;
+    return note_results(f, section, inst);
 }
 
 /* ---- lanes ---- */

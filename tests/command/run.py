@@ -1611,6 +1611,15 @@ def graphs():
                           ("plan is for array graphs", "state.atlas"), ("no such extent", net, "--set", "z=8")):
         told = run("plan", *words)
         check(told.status != 0 and error in told.err and not told.out, f"plan {words}: expected {error}, got {told}")
+    for output, statement in (("f32 out [b, 12]", "softmax output=y, input=x, n=12, rows=b"), ("f32 out [b, 12]", "layer_norm output=y, input=x, gamma=g, beta=g, n=12, eps=0.1, rows=b"),
+                              ("f32 out [b]", "reduce_axis output=y, input=x, n=12, outer=b"), ("f32 out [b, 12]", "scan output=y, input=x, n=12, outer=b"),
+                              ("i64 out [b]", "arg_max output=y, input=x, n=12, outer=b"), ("f32 out [c]", "log_softmax output=y, input=x, n=12, rows=b\n    parallel_map y, y, neg, c")):
+        write("rows.atlas", f".atlas 1\n.program rows\n.param x buffer f32 in [b, 12]\n.param g buffer f32 in [12]\n.param y buffer {output}\n.param b u64\n.param c u64\n    {statement}\n")
+        given = ["--shape", "x=f32[3,12]", "--set", "x=" + ",".join(str(i * 7 % 11) for i in range(36)), "--set", "g=" + ",".join(map(str, range(12))), "--set", "c=36"]
+        program_said, graph_said = run("run", "rows.atlas", *given), run("run", "rows.atlas", "--as-graph", *given)
+        check(program_said.status == 0 and graph_said.status == 0 and graph_said.out == program_said.out, f"{statement}: {program_said}, as a graph {graph_said}")
+        planned = run("plan", "rows.atlas", "--as-graph", "--ranks", "3", "--set", "b=3", "--set", "c=36", "--place", "x=split 0")
+        check("[c]" in output or planned.out.startswith("rows on 3 ranks: 0 bytes between ranks\n"), f"{statement} on three ranks: {planned}")
     write("long.graph", ".graph 1\n.input x f32 [1000000001] split 0\ny = parallel_reduce sum, in=x\n.output y\n")
     process = subprocess.Popen([COMMAND, "plan", "long.graph", "--ranks", "4", "--rank", "3"], stdout=subprocess.DEVNULL)
     _, process.returncode, used = os.wait4(process.pid, 0)
