@@ -42,7 +42,10 @@ static void count_part(rank *r, hg_buffer bins) {
     fseek(file, (long)at, SEEK_SET);
     while (at < end) {
         size_t n = fread(piece, 1, end - at < PIECE ? (size_t)(end - at) : PIECE, file);
-        if (!n) break;
+        if (!n) {
+            fprintf(stderr, "bytes: cannot read %s\n", r->argument);
+            exit(1);
+        }
         TRY(hg_buffer_write(r->device, x, 0, piece, n));
         count_piece(r, program, x, bins, n);
         at += n;

@@ -69,6 +69,10 @@ static hg_binding *bind_step(hg_executable *executable, hg_buffer u, hg_buffer v
 static void run(rank *r) {
     static float whole[CELLS];
     uint64_t size = hg_comm_size(r->comm), n = CELLS / size, first = hg_comm_rank(r->comm) * n;
+    if (CELLS % size) {
+        fprintf(stderr, "ring: %u ranks, a power of two expected\n", (unsigned)size);
+        exit(2);
+    }
     float *cells = malloc(n * sizeof *cells);
     hg_program *program = assemble(TEXT);
     hg_executable *executable;

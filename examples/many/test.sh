@@ -23,6 +23,7 @@ heat=$("$ring" 1)
 for ranks in 1 2 3; do is "$expected" "$("$bytes" "$work/file" $ranks 2>&1)" "bytes, $ranks ranks"; done
 for ranks in 2 4 8; do is "$heat" "$("$ring" $ranks 2>&1)" "ring, $ranks ranks"; done
 is "cell 0 64.169, cell 2048 61.0668, hash bb953545e64f0bfa" "$heat" "ring"
+is "bytes: cannot read $work" "$("$bytes" "$work" 1 2>&1)" "bytes of a folder"
 for mpirun in mpirun.mpich mpirun.openmpi; do
     if ! command -v $mpirun >/dev/null; then
         echo "skipped: there is no $mpirun"
@@ -35,6 +36,9 @@ for mpirun in mpirun.mpich mpirun.openmpi; do
     is "$expected" "$(timeout 60 $mpirun $more -n 2 "$bytes" "$work/file" 2>&1)" "bytes under $mpirun"
     # shellcheck disable=SC2086
     is "$heat" "$(timeout 60 $mpirun $more -n 2 "$ring" 2>&1)" "ring under $mpirun"
+    # shellcheck disable=SC2086
+    timeout 60 $mpirun $more -n 3 "$ring" 2>&1 | grep -q "3 ranks, a power of two expected"
+    is 0 $? "ring of three parts under $mpirun"
 done
 cd "$work" || exit 1
 cat >points.atlas <<'END'
@@ -51,8 +55,21 @@ cat >points.atlas <<'END'
     }
 END
 "$HG_BUILD_DIR/hologram" run points.atlas --out points=p.npy --out centres=c.npy
-step() { "$HG_BUILD_DIR/hologram" run --ranks "$1" "$HG_SOURCE_DIR/examples/many/kmeans.atlas" --in points=p.npy:shard=0 --in centres=c.npy; }
-one=$(step 1)
-for ranks in 2 3 4; do is "$one" "$(step $ranks 2>&1)" "k-means, $ranks ranks"; done
+step() { "$HG_BUILD_DIR/hologram" run --ranks "$1" "$HG_SOURCE_DIR/examples/many/kmeans.atlas" --in points="$2":shard=0 --in centres="$3"; }
+python3 - <<'END'
+import struct
+def save(name, rows):
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, 2), }}".ljust(117) + "\n"
+    with open(name, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + b"".join(struct.pack("<2f", *r) for r in rows))
+save("few.npy", [(i * 5 % 8 / 8, i * 3 % 8 / 8) for i in range(8)]) # two for each of four ranks
+save("five.npy", [(i / 5, i * 2 % 5 / 5) for i in range(5)])
+END
+for points in p.npy few.npy; do
+    for centres in c.npy five.npy; do
+        one=$(step 1 $points $centres)
+        for ranks in 2 3 4; do is "$one" "$(step $ranks $points $centres 2>&1)" "k-means of $points, $centres, $ranks ranks"; done
+    done
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
