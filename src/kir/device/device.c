@@ -223,7 +223,10 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     case KIR_FMUL:
     case KIR_FDIV:
     case KIR_FSQRT:
-    case KIR_FFMA: return device_hide(d, v);
+    case KIR_FFMA:
+    case KIR_FFLOOR:
+    case KIR_FTRUNC:
+    case KIR_FRINT: return device_hide(d, v);
     case KIR_ID: device_lower_id(d, v); return true;
     case KIR_LOAD:
     case KIR_STORE:

@@ -291,7 +291,8 @@ static void check_end(const example *x, const char *target, const uint32_t *f) {
 static bool is_hideable(const kir_value *v) {
     return kir_type_is_float(v->type) &&
            (v->op == KIR_FADD || v->op == KIR_FSUB || v->op == KIR_FMUL || v->op == KIR_FDIV ||
-            v->op == KIR_FSQRT || v->op == KIR_FFMA);
+            v->op == KIR_FSQRT || v->op == KIR_FFMA || v->op == KIR_FFLOOR || v->op == KIR_FTRUNC ||
+            v->op == KIR_FRINT);
 }
 
 /* A result goes through bits that are not its own before anything is computed with it, constants
