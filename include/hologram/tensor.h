@@ -60,7 +60,8 @@ HG_API hg_status hg_tensor_from_host(hg_executor *executor, hg_element type, con
                                      hg_tensor **tensor) HG_NODISCARD;
 /**
  * The same memory, not copied where the device sees the host's (the CPU does) and strides are whole
- * elements: writes are seen by both. Elsewhere it is copied.
+ * elements: writes are seen by both. Elsewhere it is copied, and by an executor over a queue
+ * (hg_executor_create_on_queue).
  * @param strides  in elements; NULL: in C order
  * @param release  called once with user, when the memory is not needed any more; NULL: the caller
  * keeps it long enough. Called when the call fails too

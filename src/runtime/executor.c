@@ -256,7 +256,9 @@ hg_status hg_executor_allocate(hg_executor *e, hg_type type, uint64_t count,
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu elements of %s", (unsigned long long)count,
                        hg_type_name(type));
     *buffer = (hg_typed_buffer){{0}, type, count};
-    hg_status status = hg_buffer_pool_take(&e->pool, bytes, &buffer->buffer);
+    /* what was appended may still read one of the pool, which is cleared at once */
+    hg_status status = e->queue ? hg_queue_synchronize(e->queue) : HG_OK;
+    if (status == HG_OK) status = hg_buffer_pool_take(&e->pool, bytes, &buffer->buffer);
     snprintf(what, sizeof what, "allocate %llu x %s", (unsigned long long)count,
              hg_type_name(type));
     log_outcome(e, LOG_TRACE, status, what);

@@ -101,6 +101,8 @@ static hg_status fill(handed *h, hg_dlpack_tensor *to) {
         to->device_type = HG_MEMORY_HOST;
         return HG_OK;
     }
+    tensor_state *state = tensor_state_at(t->storage);
+    if (state) HG_TRY(tensor_await(state));
     if (!shared_address(t, to)) return copy_out(h, to);
     to->byte_offset = t->offset * tensor_size(t->type);
     return HG_OK;

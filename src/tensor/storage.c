@@ -164,12 +164,14 @@ hg_status tensor_storage_allocate(tensor_storage *s, bool zero) {
 }
 
 /* Host memory as a buffer of the executor: itself where the device sees it, else a copy. Where
- * there is only no memory to say so, it is no copy. */
+ * there is only no memory to say so, it is no copy. A queue may come to it when it is gone: what is
+ * appended reads a copy. */
 static hg_status import(tensor_storage *s, tensor_state *state) {
     uint64_t bytes = bytes_of(s);
     if (!state->executor) return gone();
-    hg_status status = bytes ? hg_buffer_import(state->backend, s->host, bytes, &s->buffer)
-                             : HG_ERROR_BACKEND_UNAVAILABLE;
+    hg_status status = bytes && !state->appends.queue
+                           ? hg_buffer_import(state->backend, s->host, bytes, &s->buffer)
+                           : HG_ERROR_BACKEND_UNAVAILABLE;
     if (status == HG_OK) tensor_storage_imported(s, state);
     if (status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY) return status;
     HG_TRY(allocate(s, state, false));

@@ -2,9 +2,11 @@
  * views that overlap, memory, and every mistake. */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
+#include <hologram/dlpack.h>
 #include <hologram/ops.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -589,6 +591,76 @@ static void on_queue(hg_executor *own) {
     hg_queue_destroy(queue);
 }
 
+enum { LATE = 4096 };
+
+static void sleep_a_while(void *user) {
+    (void)user;
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+}
+
+static void spoil(void *user) { memset(user, 0, LATE * sizeof(float)); }
+
+/* Appends what is recorded for a tensor behind something that takes a while. */
+static hg_event *submit_late(hg_queue *queue, const hg_tensor *t) {
+    const hg_command slow = {
+        .size = sizeof slow, .kind = HG_COMMAND_HOST_CALL, .call = sleep_a_while};
+    hg_event *event = NULL;
+    OK(hg_queue_submit(queue, &slow, 1, NULL, 0, NULL));
+    OK(hg_tensor_submit(t, &event));
+    return event;
+}
+
+static void check_all(const float *x, float expected, const char *what) {
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < LATE; i++) wrong += x[i] != expected;
+    CHECK_MESSAGE(!wrong, "%s: %u elements are not %g", what, (unsigned)wrong, (double)expected);
+}
+
+/* What the queue has not come to yet has its memory: the caller's may go, that of tensors may be
+ * given to others, and other libraries see elements that are there. */
+static void late_on_queue(hg_executor *own) {
+    static float data[LATE], got[LATE];
+    const uint64_t shape[] = {LATE};
+    hg_queue *queue;
+    hg_executor *e;
+    hg_tensor *x, *y, *z, *w;
+    hg_typed_buffer zeros;
+    void *managed;
+    for (uint32_t i = 0; i < LATE; i++) data[i] = 3;
+    OK(hg_queue_create(hg_executor_backend(own), NULL, &queue));
+    OK(hg_executor_create_on_queue(queue, &e));
+    OK(hg_tensor_wrap_host(e, HG_TYPE_F32, data, shape, NULL, 1, spoil, data, &x));
+    OK(hg_ops_add(e, x, x, &y));
+    hg_event *event = submit_late(queue, y);
+    hg_tensor_release(x);
+    OK(hg_event_wait(event));
+    hg_event_destroy(event);
+    OK(hg_tensor_to_host(y, got, LATE));
+    check_all(got, 6, "memory of the caller");
+
+    OK(hg_ops_add(e, y, y, &z));
+    event = submit_late(queue, z);
+    hg_tensor_release(y);
+    OK(hg_executor_allocate(e, HG_TYPE_F32, LATE, &zeros));
+    OK(hg_event_wait(event));
+    hg_event_destroy(event);
+    OK(hg_tensor_to_host(z, got, LATE));
+    check_all(got, 12, "memory of a tensor that is gone");
+    OK(hg_executor_free(e, zeros));
+
+    OK(hg_ops_add(e, z, z, &w));
+    event = submit_late(queue, w);
+    OK(hg_tensor_to_dlpack(w, false, &managed));
+    const hg_dlpack_managed *given = managed;
+    check_all((const float *)given->tensor.data, 24, "for another library");
+    given->deleter(managed);
+    OK(hg_event_wait(event));
+    hg_event_destroy(event);
+    hg_tensor_release(z), hg_tensor_release(w);
+    hg_executor_destroy(e);
+    hg_queue_destroy(queue);
+}
+
 /* ---- mistakes and text ---- */
 
 static void mistakes(hg_executor *e) {
@@ -708,6 +780,7 @@ int main(int count, char **arguments) {
     freed_buffer(e);
     lazy_without_executor();
     on_queue(e);
+    late_on_queue(e);
     mistakes(e);
     launches(e);
     hg_executor_destroy(e);
