@@ -211,6 +211,31 @@ await check('what is bound keeps its program or graph', async () => {
   }
 });
 
+await check('tensors of a backend that nobody waits for do not take others with them', async () => {
+  const opened = await hg.open('wasm');
+  const backend = new opened.constructor(hg, hg.call('hg_executor_backend', opened.address), () => opened.dispose(), false);
+  const x = hg.tensor([1, 2, 3], { backend });
+  const sum = () => hg.ops.add(x, x);
+  const program = hg.assemble('.atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global]\n');
+  const [gone, stays] = [sum(), sum()];
+  const binding = program.bind({ x: gone }, { backend });
+  gone.dispose();
+  const message = await failure(() => binding.run());
+  expect(message.includes('was disposed'), message);
+  expect((await stays.dataAsync()).join() === '2,4,6', 'one that was disposed');
+  expect((await sum().dataAsync()).join() === '2,4,6', 'one that was disposed, then another');
+  const [old, view] = [stays, stays.reshape([3, 1])];
+  const index = hg.tensor(BigInt64Array.of(9n), { backend });
+  await failure(() => hg.ops.take(x, index, { axes: [0] }).dataAsync()); // a fault: all tensors that there are go
+  const fresh = hg.tensor([1, 2], { backend });
+  for (const one of [old, view, view.reshape([3])])
+    expect((await failure(() => one.dataAsync())).includes('executor is destroyed'), 'a tensor of before');
+  expect((await fresh.dataAsync()).join() === '1,2', 'a tensor of before takes new ones with it');
+  const pair = hg.tensor(Float32Array.of(1, 2), { type: 'complex64', shape: [1], backend });
+  expect((await failure(() => pair.itemAsync())).includes('complex64'), 'item of a complex tensor');
+  for (const one of [binding, program, backend]) one.dispose();
+});
+
 await check('a host without WebGPU', async () => {
   const message = 'WebGPU not supported in this browser';
   const listed = hg.devices().find((one) => one.backend === 'webgpu');

@@ -91,6 +91,17 @@ export const checks = {
     same(await last.dataAsync(), Float32Array.of(402, 804, 1206));
   },
 
+  async 'a tensor that goes while it is sent takes no others with it'(hg) {
+    const backend = await hg.open('webgpu', { pooling: false });
+    const x = hg.tensor([1, 2, 3], { backend });
+    const first = hg.ops.add(x, x).dataAsync(); // what is sent next waits until its kernel is made
+    hg.tensor([4, 5], { backend }).dispose();
+    same(await first, Float32Array.of(2, 4, 6));
+    await new Promise((go) => setTimeout(go, 100));
+    same(await hg.ops.add(x, x).dataAsync(), Float32Array.of(2, 4, 6));
+    backend.dispose();
+  },
+
   async 'circuits'(hg) {
     const circuit = hg.circuit('merge@c00[c01,c02]');
     const x = Float32Array.from({ length: 5000 }, (_, i) => i / 3); // more than a class

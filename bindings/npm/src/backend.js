@@ -99,17 +99,17 @@ export class Backend extends Handle {
     return this.waits ? this.core.call('hg_executor_backend', this.address) : this.address;
   }
 
-  /** The hg_executor, of which tensors are: where nothing can be waited for, one that appends to the queue. */
+  /** Token of the hg_executor, of which tensors are: where nothing can be waited for, one that appends to the queue. */
   get executor() {
-    if (this.waits) return this.address;
+    if (this.waits) return this.use().token;
     this.#executor ??= makeToken(this.core, this.core.made('hg_executor_create_on_queue', this.queue.address), 'hg_executor_destroy', [this.queue.token]);
-    return this.#executor.address;
+    return this.#executor;
   }
 
   /** Work of tensors has failed: those that there are have no elements any more, new ones are of another executor. */
   dropTensors(executor) {
-    if (this.#executor?.address !== executor) return;
-    this.#executor.release();
+    if (this.#executor !== executor) return;
+    executor.release();
     this.#executor = null;
   }
 

@@ -1,6 +1,6 @@
 // Tensors and operations on them. Must not know: programs.
 import { HologramError, expectOptions, values } from './core.js';
-import { Handle } from './handles.js';
+import { Handle, makeToken } from './handles.js';
 import { operations } from './interface.js';
 import { fromBytes, toBytes, toNumbers, typeOf, typeOfArray } from './types.js';
 
@@ -35,11 +35,11 @@ function flatten(data) {
 }
 
 export class Tensor extends Handle {
-  constructor(hg, address, backend) {
+  constructor(hg, address, backend, executor = backend.executor) {
     super(hg.core, address, 'hg_tensor_release', [backend.token]);
     this.hg = hg;
     this.backend = backend;
-    this.executor = backend.executor;
+    Object.defineProperty(this, 'executor', { value: executor });
   }
 
   static of(hg, data, { type = null, shape = null, backend = 'auto' } = {}) {
@@ -54,7 +54,7 @@ export class Tensor extends Handle {
     const extents = shape ?? found ?? [count];
     if (!device.waits) return Tensor.#sent(hg, device, element, bytes, count, extents);
     return core.scope((scope) => {
-      const made = core.made('hg_tensor_from_host', device.executor, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length);
+      const made = core.made('hg_tensor_from_host', device.executor.address, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length);
       return new Tensor(hg, made, device);
     });
   }
@@ -63,13 +63,15 @@ export class Tensor extends Handle {
   static #sent(hg, device, element, bytes, count, extents) {
     const { core } = hg;
     const tensor = core.scope((scope) =>
-      new Tensor(hg, core.made('hg_tensor_empty', device.executor, element.code, scope.array('u64', extents), extents.length), device));
+      new Tensor(hg, core.made('hg_tensor_empty', device.executor.address, element.code, scope.array('u64', extents), extents.length), device));
     if (tensor.length !== count) {
       tensor.dispose();
       throw new HologramError(`Tensor shape mismatch: [${extents.join(', ')}] has ${extents.reduce((all, extent) => all * Number(extent), 1)} elements, ${count} given`,
         { status: 'HG_ERROR_INVALID_ARGUMENT' });
     }
-    if (count) device.queue.write(tensor.#place(), bytes).catch(() => device.dropTensors(tensor.executor));
+    if (!count) return tensor;
+    const held = makeToken(core, core.call('hg_tensor_retain', tensor.address), 'hg_tensor_release', [device.token]); // who disposes of it too early
+    device.queue.write(tensor.#place(), bytes).catch(() => device.dropTensors(tensor.executor)).finally(() => held.release());
     return tensor;
   }
 
@@ -122,7 +124,9 @@ export class Tensor extends Handle {
   async itemAsync() {
     if (this.backend.waits) return this.item();
     if (this.length !== 1) throw new HologramError(`a tensor of one element is expected, not of ${this.length}`, { status: 'HG_ERROR_INVALID_ARGUMENT' });
-    return Number(toNumbers(typeOf(elementOf(this.core.call('hg_tensor_type', this.address)).of), await this.dataAsync())[0]);
+    const element = elementOf(this.core.call('hg_tensor_type', this.address));
+    if (element.each !== 1) throw new HologramError(`${element.name} is no single number: dataAsync() gives its parts`);
+    return Number(toNumbers(typeOf(element.of), await this.dataAsync())[0]);
   }
 
   /** All that was done for its elements is over. */
@@ -133,13 +137,14 @@ export class Tensor extends Handle {
   /** Appends what is recorded for it to the queue, and waits; body(event) may append more. Gives what body gives. */
   async #submitted(body) {
     const { core, backend, executor } = this;
+    let event = 0;
     try {
-      const event = core.made('hg_tensor_submit', this.address);
+      event = core.made('hg_tensor_submit', this.address);
       const found = body(event);
       await backend.queue.over(event);
       return await found;
     } catch (error) {
-      backend.dropTensors(executor);
+      if (event) backend.dropTensors(executor); // else nothing has run: other tensors are what they were
       this.hg.note(error, backend);
       throw error;
     }
@@ -176,7 +181,7 @@ export class Tensor extends Handle {
 
   #view(name, ...args) {
     const made = this.core.scope((scope) => this.core.made(name, this.address, ...args.map((arg) => (typeof arg === 'function' ? arg(scope) : arg))));
-    return new Tensor(this.hg, made, this.backend);
+    return new Tensor(this.hg, made, this.backend, this.executor);
   }
 
   /** Another shape of as many elements; one extent may be -1. */
@@ -230,7 +235,7 @@ export function makeOperations(hg) {
           axes: axes ? scope.array('i64', axes) : 0, axis_count: axes?.length ?? 0, sizes: sizes ? scope.array('u64', sizes) : 0,
           size_count: sizes?.length ?? 0, numbers });
         const out = scope.zeros(4 * results);
-        core.try('hg_ops_call', backend.executor, values[`HG_OPS_${name.toUpperCase()}`], scope.array('ptr', args.map((one) => one.address)),
+        core.try('hg_ops_call', backend.executor.address, values[`HG_OPS_${name.toUpperCase()}`], scope.array('ptr', args.map((one) => one.address)),
           args.length, at, out, results);
         const made = Array.from({ length: results }, (_, i) => new Tensor(hg, core.view.getUint32(out + 4 * i, true), backend));
         return results === 1 ? made[0] : made;
