@@ -56,8 +56,8 @@ REFUSED = {
     "across": (".param x buffer f32 inout [n]\n.param n u64\n.param m u64", "    parallel_map.f32 [x + 4], [x], neg, m\n", "(parallel_map.f32", "may lie across one that it writes"),
     "classed": ("", "    parallel_map.f32 [class5], [class5], neg, 3\n", "(parallel_map.f32", "is a buffer or a pool"),
 }
-# Examples with values of their scalars, and why one needs them when its text is made; arrays are bytes of which the last are a result.
-TENSOR = {"matmul": ({"m": 7, "n": 9, "k": 11}, ""), "edges": ({"h": 20, "w": 30}, ""), "recall": ({"n": 100}, "'kv_len' is computed"), "spectrogram": ({"columns": 8}, "")}
+# Examples with values of their scalars, and why one needs them when its text is made; arrays are bytes of which the last are a result, all of it written.
+TENSOR = {"matmul": ({"m": 7, "n": 9, "k": 11}, ""), "edges": ({"h": 20, "w": 30}, ""), "recall": ({"n": 1440}, "'kv_len' is computed"), "spectrogram": ({"columns": 8}, "")}
 
 # Graphs: values of their symbols, elements of their outputs; inputs and constants are those of the text.
 TWICE = """.atlas 1
@@ -289,7 +289,7 @@ def examples(texts, rng, long):
             continue
         library = texts.library("set", texts.compilers[-1], *compiled_levels(long))
         shapes = {"matmul": {"a": ("f32", 77), "b": ("f32", 99), "c": ("f32", 63)}, "edges": {"photo": ("u8", 75), "edges": ("u8", 75)},
-                  "recall": {"digits": ("u8", 800), "picture": ("u8", 11520)}, "spectrogram": {"sound": ("u8", 1024), "picture": ("u8", 256)}}[name]
+                  "recall": {"digits": ("u8", 11520), "picture": ("u8", 11520)}, "spectrogram": {"sound": ("u8", 1024), "picture": ("u8", 256)}}[name]
         arrays = {key: (array_of(rng, kind, count), key != list(shapes)[-1], key == list(shapes)[-1]) for key, (kind, count) in shapes.items()}
         scalars = {**values, "n": 4096} if name == "spectrogram" else values
         given = [ctypes.c_uint64(4096)] if name == "spectrogram" else []
