@@ -572,7 +572,45 @@ static void store(wa_printer *p, const vec_value *v) {
 
 /* ---- atomic, fault ---- */
 
-/* The address and the operands are on the stack. */
+static bool is_extreme(const vec_value *v) {
+    return v->u.mem.atomic >= KIR_ATOMIC_UMIN && v->u.mem.atomic <= KIR_ATOMIC_SMAX;
+}
+
+/* The address and the operands are on the stack. The memory of a module that stands alone is one
+ * thread's, and arrays begin where its caller likes, but indivisible instructions trap at addresses
+ * that are no multiples of their size. */
+static void update_alone(wa_printer *p, const vec_value *v) {
+    static const wasm_op DO[][2] = {
+        [KIR_ATOMIC_ADD] = {W_I32_ADD, W_I64_ADD},    [KIR_ATOMIC_UMIN] = {W_I32_LT_U, W_I64_LT_U},
+        [KIR_ATOMIC_SMIN] = {W_I32_LT_S, W_I64_LT_S}, [KIR_ATOMIC_UMAX] = {W_I32_GT_U, W_I64_GT_U},
+        [KIR_ATOMIC_SMAX] = {W_I32_GT_S, W_I64_GT_S}, [KIR_ATOMIC_AND] = {W_I32_AND, W_I64_AND},
+        [KIR_ATOMIC_OR] = {W_I32_OR, W_I64_OR},       [KIR_ATOMIC_XOR] = {W_I32_XOR, W_I64_XOR},
+        [KIR_ATOMIC_EXCH] = {W_DROP, W_DROP},         [KIR_ATOMIC_CAS] = {W_I32_EQ, W_I64_EQ}};
+    const bool wide = v->u.mem.bytes == 8, compares = v->u.mem.atomic == KIR_ATOMIC_CAS;
+    const wasm_type type = wide ? WASM_I64 : WASM_I32;
+    const uint64_t mark = p->c->taken.count;
+    const uint32_t at = wasm_take(p->c, WASM_I32), old = wasm_take(p->c, type),
+                   value = wasm_take(p->c, type), with = compares ? wasm_take(p->c, type) : value;
+    w_set(p->c, value);
+    if (compares) w_set(p->c, with);
+    w_tee(p->c, at);
+    w_get(p->c, at);
+    w_memory(p->c, wide ? W_I64_LOAD : W_I32_LOAD, 0);
+    w_set(p->c, old);
+    if (compares || is_extreme(v)) { /* value or old */
+        w_get(p->c, value);
+        w_get(p->c, old);
+    }
+    w_get(p->c, with);
+    w_get(p->c, old);
+    w(p->c, DO[v->u.mem.atomic][wide]);
+    if (compares || is_extreme(v)) w(p->c, W_SELECT);
+    w_memory(p->c, wide ? W_I64_STORE : W_I32_STORE, 0);
+    w_get(p->c, old);
+    wasm_release(p->c, mark);
+}
+
+/* The same, indivisible. */
 static void update(wa_printer *p, const vec_value *v) {
     const bool wide = v->u.mem.bytes == 8;
     switch ((kir_atomic)v->u.mem.atomic) {
@@ -594,10 +632,6 @@ static void update(wa_printer *p, const vec_value *v) {
         break;
     default: wa_call(p, wide ? WA_HELPER_ATOMIC_8 : WA_HELPER_ATOMIC_4);
     }
-}
-
-static bool is_extreme(const vec_value *v) {
-    return v->u.mem.atomic >= KIR_ATOMIC_UMIN && v->u.mem.atomic <= KIR_ATOMIC_SMAX;
 }
 
 static void atomic_lane(wa_printer *p, const vec_value *v, uint32_t site, uint32_t gone,
@@ -648,10 +682,11 @@ static void atomic_lane(wa_printer *p, const vec_value *v, uint32_t site, uint32
     w(p->c, W_I64_OR);
     w_set(p->c, gone);
     w(p->c, W_ELSE);
-    if (is_extreme(v)) w_i32(p->c, v->u.mem.atomic);
+    const bool alone = p->module->m.alone.yes;
+    if (is_extreme(v) && !alone) w_i32(p->c, v->u.mem.atomic);
     push_lane_address(p, v, first, lane);
     for (uint32_t i = n; i < v->nargs; i++) wa_lane(p, v->args[i], lane);
-    update(p, v);
+    (alone ? update_alone : update)(p, v);
     if (v->uses) {
         const uint32_t per = wa_part_lanes(p, size), old = wasm_take(p->c, wa_scalar(v->type));
         w_set(p->c, old);

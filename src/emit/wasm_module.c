@@ -377,14 +377,13 @@ static void export_of(hg_text *out, const char *name, uint32_t kind, uint64_t nu
 }
 
 static void write_exports(wasm_module *m, hg_text *out) {
-    enum { OWN_GLOBALS = 2 };
     hg_text content = {0};
     uint64_t count = m->alone.yes + m->alone.constants.count;
     for (uint64_t i = 0; i < m->functions.count; i++) count += m->functions.data[i].exported;
     unsigned_leb(&content, count);
     if (m->alone.yes) export_of(&content, "memory", IS_MEMORY, 0);
     for (uint64_t i = 0; i < m->alone.constants.count; i++)
-        export_of(&content, m->alone.constants.data[i].name, IS_GLOBAL, OWN_GLOBALS + i);
+        export_of(&content, m->alone.constants.data[i].name, IS_GLOBAL, WASM_CONSTANTS + i);
     for (uint64_t i = 0; i < m->functions.count; i++)
         if (m->functions.data[i].exported)
             export_of(&content, m->functions.data[i].name, IS_FUNCTION, i);

@@ -58,7 +58,7 @@ typedef struct wasm_code {
 
 typedef struct wasm_function {
     uint32_t type;
-    char name[112];
+    char name[HG_MAX_IDENT_BYTES * 2 + 2]; /* of a program, behind that of its module */
     bool exported;
     hg_text body; /* of the code section, without its size */
 } wasm_function;
@@ -92,7 +92,8 @@ typedef struct wasm_module {
  * "Implementation-defined Limits"). */
 enum { WASM_MOST_LOCALS = 50000, WASM_MOST_BYTES = 7654321 };
 
-enum { WASM_STACK_POINTER, WASM_MEMORY_BASE };
+/* Globals. Constants that a module exports come behind the two, in the order of their naming. */
+enum { WASM_STACK_POINTER, WASM_MEMORY_BASE, WASM_CONSTANTS };
 
 /* Signatures are texts: types of parameters, a colon, types of results; i I f F v are i32, i64,
  * f32, f64, v128. */

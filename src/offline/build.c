@@ -218,6 +218,7 @@ static hg_status build_all(build_job *job, hg_text *c, hg_text *h) {
         HG_TRY(job->graph ? name_launch(job, p) : name_function(job, p));
         HG_TRY(find_values(job, p));
         HG_TRY(plan_program(job, p));
+        if (job->wasm) HG_TRY(build_check_wasm(p));
         HG_TRY(add_kernels(job, p));
     }
     if (job->graph) HG_TRY(name_graph(job));

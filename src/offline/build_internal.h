@@ -187,8 +187,11 @@ bool build_is_word_of_c(const char *name);
 bool build_is_function_of_c(const char *name);
 hg_status build_name_params(const build_job *job, build_program *p);
 /* build_value.c: a parameter's number by its register, and its bytes; a value of the environment;
- * an input of a kernel; an extent; scalars as v_NAME; the launch that the program asks for. */
+ * an input of a kernel; an extent; scalars as v_NAME; the launch that the program asks for. Which
+ * parameters are pools, bit i of the words. */
 uint32_t build_param_of(const build_program *p, uint8_t reg);
+enum { BUILD_POOL_WORDS = (HG_MAX_PARAMS + 63) / 64 };
+void build_find_pools(const build_program *p, uint64_t pools[BUILD_POOL_WORDS]);
 void build_add_param_value(const build_program *p, uint32_t i, uint64_t start, uint64_t size,
                            hg_text *out);
 void build_add_env_value(uint64_t offset, uint64_t size, hg_text *out);
@@ -218,7 +221,9 @@ void build_add_graph_function(const build_job *job, hg_text *out);
 /* build.c: both texts of a request. graph: its launches are the programs; NULL: none. */
 hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c,
                     hg_text *h) HG_NODISCARD;
-/* build_wasm.c: a module of WebAssembly of the programs. */
+/* build_wasm.c: whether a module of WebAssembly can have what a plan does, as far as it is known
+ * before its kernels are made; one of the programs. */
+hg_status build_check_wasm(const build_program *p) HG_NODISCARD;
 hg_status build_add_wasm(build_job *job, hg_text *out) HG_NODISCARD;
 /* build_plan.c: the function. */
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out);

@@ -10,9 +10,12 @@ typedef unsigned long long ull;
 
 /* ---- memory ---- */
 
+_Static_assert(BUILD_POOL_WORDS == 4, "pools of built/runtime.inc");
+
 static void add_memories(const build_program *p, hg_text *out) {
-    uint64_t pools = 0;
+    uint64_t pools[BUILD_POOL_WORDS];
     uint32_t scratch = 0;
+    build_find_pools(p, pools);
     hg_text_addf(out, "    const hgv_memory memories[] = {\n");
     for (uint32_t i = 0; i < p->program->param_count; i++) {
         const hg_param *param = &p->program->params[i];
@@ -26,12 +29,14 @@ static void add_memories(const build_program *p, hg_text *out) {
         else
             hg_text_addf(out, "        {(uint8_t *)(uintptr_t)%s, %s_bytes, %s != NULL},\n",
                          p->names[i], p->names[i], p->names[i]);
-        if (param->kind == HG_PARAM_POOL && i < 64) pools |= UINT64_C(1) << i;
     }
     hg_text_addf(out,
                  "        {0, 0, false},\n    };\n    run.memories = memories;\n    "
-                 "run.memory_count = %u;\n    run.pools = UINT64_C(%llu);\n",
-                 (unsigned)p->program->param_count, (ull)pools);
+                 "run.memory_count = %u;\n",
+                 (unsigned)p->program->param_count);
+    for (uint32_t i = 0; i < BUILD_POOL_WORDS; i++)
+        if (pools[i])
+            hg_text_addf(out, "    run.pools[%u] = UINT64_C(%llu);\n", (unsigned)i, (ull)pools[i]);
 }
 
 static void add_tables(const build_program *p, hg_text *out) {

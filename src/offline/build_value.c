@@ -14,6 +14,12 @@ uint32_t build_param_of(const build_program *p, uint8_t reg) {
     return i;
 }
 
+void build_find_pools(const build_program *p, uint64_t pools[BUILD_POOL_WORDS]) {
+    memset(pools, 0, BUILD_POOL_WORDS * sizeof *pools);
+    for (uint32_t i = 0; i < p->program->param_count; i++)
+        if (p->program->params[i].kind == HG_PARAM_POOL) pools[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 /* A parameter's bytes as the words of an input: the handle of memory is its number from 1. */
 void build_add_param_value(const build_program *p, uint32_t i, uint64_t start, uint64_t size,
                            hg_text *out) {

@@ -25,11 +25,12 @@ enum {
     RUN_MEMORIES = FOUND + 72,  /* of handles from 1 on */
     RUN_COUNT = FOUND + 76,
     RUN_POOLS = FOUND + 80, /* bit i: memory i is a pool */
-    RUN_BYTES = FOUND + 88
+    RUN_BYTES = RUN_POOLS + 8 * BUILD_POOL_WORDS
 };
 enum { BAD_LAUNCH = -1, STOPPED = -2 };
 enum { BELOW = 1024 /* nothing lies there */, STACK = 65536, FUEL = 1 << 20, AT_ONCE = 4096 };
 enum { MOST_SHARED = 65536, DEFAULT_BLOCK = 256 };
+enum { HEAP_BASE /* among the module's constants */ };
 
 typedef struct maker {
     build_job *job;
@@ -159,7 +160,15 @@ static uint32_t write_on_resolve(maker *k) {
     (void)w_open(c, W_IF, WASM_VOID);
     w(c, W_RETURN);
     w(c, W_END);
-    load(c, W_I64_LOAD, k->run + RUN_POOLS);
+    w_get(c, HANDLE); /* its bit of the pools */
+    w_i64(c, 1);
+    w(c, W_I64_SUB);
+    w_i64(c, 6);
+    w(c, W_I64_SHR_U);
+    w(c, W_I32_WRAP_I64);
+    w_i32(c, 8);
+    w(c, W_I32_MUL);
+    w_memory(c, W_I64_LOAD, k->run + RUN_POOLS);
     w_get(c, HANDLE);
     w_i64(c, 1);
     w(c, W_I64_SUB);
@@ -472,25 +481,28 @@ static void apply(maker *k, hg_extent_op_kind op) {
 }
 
 static void push_extent(maker *k, const hg_extent *e) {
-    const hg_extent_op *ops = &k->f.p->program->extent_ops[e->value];
     if (e->kind == HG_EXTENT_NUMBER) w_i64(k->c, e->value);
     if (e->kind == HG_EXTENT_PARAM) push_scalar(k, e->param);
     for (uint16_t i = 0; e->kind == HG_EXTENT_EXPRESSION && i < e->op_count; i++) {
-        if (ops[i].kind == HG_EXTENT_OP_NUMBER)
-            w_i64(k->c, ops[i].value);
-        else if (ops[i].kind == HG_EXTENT_OP_PARAM)
-            push_scalar(k, ops[i].param);
+        const hg_extent_op *op = &k->f.p->program->extent_ops[e->value + i];
+        if (op->kind == HG_EXTENT_OP_NUMBER)
+            w_i64(k->c, op->value);
+        else if (op->kind == HG_EXTENT_OP_PARAM)
+            push_scalar(k, op->param);
         else
-            apply(k, (hg_extent_op_kind)ops[i].kind);
+            apply(k, (hg_extent_op_kind)op->kind);
     }
 }
 
 /* ---- a function ---- */
 
-static void refuse_if(maker *k) {
+/* What is on the stack says that there is no launch. parameter: which is wrong, from 1 on; 0: none
+ * alone. */
+static void refuse_if(maker *k, uint32_t parameter) {
     wasm_code *c = k->c;
     (void)w_open(c, W_IF, WASM_VOID);
     store_i32(c, k->run + FOUND_CODE, (uint32_t)BAD_LAUNCH);
+    store_i64(c, k->run + FOUND_HANDLE, parameter);
     w_i32(c, (uint32_t)BAD_LAUNCH);
     w(c, W_RETURN);
     w(c, W_END);
@@ -535,7 +547,7 @@ static void write_launch(maker *k) {
     w(c, W_I64_GE_U);
     set_bad(k);
     w_get(c, k->f.bad);
-    refuse_if(k);
+    refuse_if(k, 0);
     store(c, W_I64_STORE, k->run + WA_LAUNCH_LANES, lanes);
     if (volume) {
         w_i64(c, volume);
@@ -592,7 +604,6 @@ static void write_extents(maker *k, uint32_t number) {
     w(c, W_I32_OR);
     w_tee(c, k->f.bad);
     (void)w_open(c, W_IF, WASM_VOID);
-    store_i64(c, k->run + FOUND_HANDLE, number + UINT64_C(1));
     store(c, W_I64_STORE, k->run + FOUND_VALUES, needed);
     w_i32(c, k->run + FOUND_LIMIT);
     w_get(c, bytes);
@@ -600,7 +611,34 @@ static void write_extents(maker *k, uint32_t number) {
     w_memory(c, W_I64_STORE, 0);
     w(c, W_END);
     w_get(c, k->f.bad);
-    refuse_if(k);
+    refuse_if(k, number + 1);
+    wasm_release(c, mark);
+}
+
+/* Memory of the call that begins at `at` and has as many bytes as the i64 on the stack is no
+ * launch where it is not the caller's: behind the module's own, and in the memory there is. */
+static void refuse_outside(maker *k, uint32_t number, uint32_t at) {
+    wasm_code *c = k->c;
+    const uint64_t mark = c->taken.count;
+    const uint32_t bytes = wasm_take(c, WASM_I64);
+    w_tee(c, bytes); /* at + bytes <= the memory's pages */
+    w_get(c, at);
+    w(c, W_I64_EXTEND_I32_U);
+    w(c, W_I64_ADD);
+    w(c, W_MEMORY_SIZE);
+    w(c, W_I64_EXTEND_I32_U);
+    w_i64(c, 16);
+    w(c, W_I64_SHL);
+    w(c, W_I64_GT_U);
+    w_get(c, at);
+    w_number(c, W_GLOBAL_GET, WASM_CONSTANTS + HEAP_BASE);
+    w(c, W_I32_LT_U);
+    w_get(c, bytes);
+    w_i64(c, 0);
+    w(c, W_I64_NE);
+    w(c, W_I32_AND);
+    w(c, W_I32_OR);
+    refuse_if(k, number + 1);
     wasm_release(c, mark);
 }
 
@@ -608,13 +646,17 @@ static void write_extents(maker *k, uint32_t number) {
 static void write_memories(maker *k) {
     const build_program *p = k->f.p;
     wasm_code *c = k->c;
-    uint64_t pools = 0;
+    uint64_t pools[BUILD_POOL_WORDS];
+    build_find_pools(p, pools);
     k->f.memories = room(k, (p->program->param_count + 1) * WA_MEMORY_BYTES, 8);
     for (uint32_t i = 0; i < p->program->param_count; i++) {
         const hg_param *param = &p->program->params[i];
         const uint32_t to = k->f.memories + i * WA_MEMORY_BYTES, at = k->f.locals[i];
+        if (is_wide(param)) {
+            w_i64(c, hg_type_size_bytes((hg_type)param->type));
+            refuse_outside(k, i, at);
+        }
         if (param->kind == HG_PARAM_SCALAR || param->kind == HG_PARAM_SCRATCH) continue;
-        if (param->kind == HG_PARAM_POOL && i < 64) pools |= UINT64_C(1) << i;
         if (param->kind == HG_PARAM_DATA) {
             store_i32(c, to,
                       k->m->alone.base + wasm_data(k->m, param->data, param->data_bytes, 64));
@@ -623,17 +665,9 @@ static void write_memories(maker *k) {
             continue;
         }
         write_extents(k, i);
-        w_get(c, at); /* at + bytes <= the memory's pages */
-        w(c, W_I64_EXTEND_I32_U);
         w_get(c, at + 1);
         w(c, W_I64_EXTEND_I32_U);
-        w(c, W_I64_ADD);
-        w(c, W_MEMORY_SIZE);
-        w(c, W_I64_EXTEND_I32_U);
-        w_i64(c, 16);
-        w(c, W_I64_SHL);
-        w(c, W_I64_GT_U);
-        refuse_if(k);
+        refuse_outside(k, i, at);
         store(c, W_I32_STORE, to, at);
         w_i32(c, to);
         w_get(c, at + 1);
@@ -647,7 +681,8 @@ static void write_memories(maker *k) {
     }
     store_i32(c, k->run + RUN_MEMORIES, k->f.memories);
     store_i32(c, k->run + RUN_COUNT, p->program->param_count);
-    store_i64(c, k->run + RUN_POOLS, pools);
+    for (uint32_t i = 0; i < BUILD_POOL_WORDS; i++)
+        store_i64(c, k->run + RUN_POOLS + 8 * i, pools[i]);
 }
 
 static void push_input(maker *k, const kir_input *input) {
@@ -759,7 +794,10 @@ static hg_status write_function(maker *k, const build_program *p) {
     k->f.bad = wasm_take(&code, WASM_I32);
     k->f.lanes = wasm_take(&code, WASM_I64);
     k->f.volume = wasm_take(&code, WASM_I64);
-    store_i32(&code, k->run + FOUND_CODE, 0);
+    w_i32(&code, k->run + FOUND); /* nothing of the call before */
+    w_i32(&code, 0);
+    w_i32(&code, RUN_PHASE - FOUND);
+    w(&code, W_MEMORY_FILL);
     store_i32(&code, k->run + WA_LAUNCH_STOPPED, 0);
     write_launch(k);
     write_memories(k);
@@ -835,19 +873,22 @@ static hg_status write_module(void *user, wasm_module *m, const emit_wasm_made *
 
 /* ---- what cannot be ---- */
 
-static hg_status check(const build_program *p) {
-    const hg_plan *plan = p->plan;
+hg_status build_check_wasm(const build_program *p) {
     if (strcmp(p->function, "memory") == 0)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "'memory' is the name of the module's memory, not of a program");
-    for (uint64_t i = 0; i < plan->steps.count; i++) { /* bar.grid is one without actions */
-        const build_step *step = &p->steps[i];
-        if (step->expanded && !step->problem.found && !step->expansion.actions.count) continue;
-        if (!plan_collective_of((hg_op)plan->steps.data[i].op)) continue;
-        return build_refuse(p, plan->steps.data[i].inst + 1,
+    for (uint64_t i = 0; i < p->plan->steps.count; i++) {
+        const plan_step *step = &p->plan->steps.data[i];
+        if (step->op == HG_OP_BAR_GRID || !plan_collective_of((hg_op)step->op)) continue;
+        return build_refuse(p, step->inst + 1,
                             "whole-array instructions are not built for WebAssembly: the C text "
                             "has them");
     }
+    return HG_OK;
+}
+
+static hg_status check(const build_program *p) {
+    const hg_plan *plan = p->plan;
     if (p->spans)
         return build_refuse(p, 0,
                             "it needs memory of its own (.scratch, or what lanes keep from kernel "

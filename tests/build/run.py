@@ -399,6 +399,18 @@ def names():
         compiled("k0", COMPILERS[0])
 
 
+def many():
+    """More parameters than a word has bits: memory by its number, which the program computes, is none of the pools."""
+    lines = [f".param a{i} buffer u64 inout [1]" for i in range(1, 70)]
+    code = ["ldg z, [a1[0]]", "add h, a64, z", "mov v, 7", "stg [buf(h) + 0], v"]
+    write("many.atlas", "\n".join([".atlas 1", ".program many", ".param a0 pool 64", *lines, ".lanes 1", ".reg h, z, v u64", *("    " + c for c in code), ""]))
+    if built("many.atlas", name="many"):
+        library = compiled("many", COMPILERS[0], "-O1")
+        values = [bytearray(64), *(bytearray(8) for _ in lines)]
+        code, fault = call(library, "many", None, *values)
+        check(code == 0 and [i for i, v in enumerate(values) if v[0]] == [64], f"many: {code} {fault.message}")
+
+
 def mistakes():
     def expect(what, wanted, *arguments):
         status, out, err = run(COMMAND, "build", *arguments)
@@ -521,6 +533,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         names()
+        many()
         print(f"{parameter_words(long)} words as names of parameters")
         mistakes()
         lane_programs(rng)
