@@ -26,6 +26,9 @@ static inline bool shlo_flag(const shlo_call *c, const char *name) {
 }
 /* A literal of f32 or f64; halves have theirs as f32. */
 double shlo_factor(const shlo_call *c, const char *name);
+/* Of halves their bits as u16: a compiler may take them through f32, which changes NaNs, and with
+ * them what somebody else keeps beside an array. */
+ten shlo_pattern(ten_module *m, ten a);
 /* What is a fault where an element of it is true. */
 void shlo_note_bad(ten_module *m, ten bad);
 /* Extents of an array. */

@@ -119,7 +119,8 @@ void shlo_sort(shlo_call *c) {
 void shlo_kv_cache(shlo_call *c) {
     ten cache = shlo_in(c, "cache"), more = shlo_in(c, "new_kv");
     const uint64_t at[] = {shlo_size(c, "position"), 0, 0, 0};
-    shlo_out(c, "cache", ten_update(c->m, cache, more, at));
+    ten r = ten_update(c->m, shlo_pattern(c->m, cache), shlo_pattern(c->m, more), at);
+    shlo_out(c, "cache", ten_bits(c->m, r, cache.type));
 }
 
 /* ---- one device ---- */

@@ -180,13 +180,18 @@ static bool is_whole(const plan_array *a, const order *o) {
     return true;
 }
 
+ten shlo_pattern(ten_module *m, ten a) {
+    return ten_sum_type(a.type) != a.type ? ten_bits(m, a, HG_TYPE_U16) : a;
+}
+
 /* Through the number of each element; `old` has contents. */
 static ten stored(ten_module *m, ten old, const plan_array *a, ten value) {
     uint64_t count = ten_count(value), have = ten_count(old), lines[3] = {1, count, 1},
              whole[3] = {1, have, 1};
-    ten at = ten_reshape(m, numbers_of(m, a), 1, &count),
-        r = ten_scatter(m, ten_reshape(m, old, 3, whole), at, ten_reshape(m, value, 3, lines), NULL,
-                        true);
+    ten into = shlo_pattern(m, ten_reshape(m, old, 3, whole)),
+        part = shlo_pattern(m, ten_reshape(m, value, 3, lines)),
+        at = ten_reshape(m, numbers_of(m, a), 1, &count),
+        r = ten_bits(m, ten_scatter(m, into, at, part, NULL, true), old.type);
     return ten_reshape(m, r, old.rank, old.extents);
 }
 
@@ -211,8 +216,9 @@ void shlo_out(shlo_call *c, const char *name, ten value) {
     for (uint32_t i = 0; i < o.count; i++) axes[at++] = o.axes[i];
     value = ten_transpose(m, value, axes);
     if (old.name && ten_count(old) > count) {
-        ten whole = ten_update(m, flat(m, old), flat(m, value), (uint64_t[]){0});
-        value = ten_reshape(m, whole, old.rank, old.extents);
+        ten whole = ten_update(m, shlo_pattern(m, flat(m, old)), shlo_pattern(m, flat(m, value)),
+                               (uint64_t[]){0});
+        value = ten_reshape(m, ten_bits(m, whole, old.type), old.rank, old.extents);
     }
     c->o->result[number] = value;
 }

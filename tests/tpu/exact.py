@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Graphs and whole-array instructions on a PJRT plugin have the CPU's bits where its compiler would do something else: quotients of quotients, squares of roots, zeros
 with signs, NaNs and empty windows of pools, factors that are no numbers, the order of subnormals, their products where the
-configuration says deterministic.
+configuration says deterministic; and leave what lies beside arrays.
 
     on.sh DEVICE exact.py HOLOGRAM BACKEND
 """
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-LETTERS = {"f32": "f", "f64": "d", "i32": "i", "i64": "q", "u32": "I"}
+LETTERS = {"f32": "f", "f64": "d", "i32": "i", "i64": "q", "u32": "I", "u8": "B"}
 ROOTS = """.graph 1
 .extent n
 .input a T [n]
@@ -86,6 +86,13 @@ ORDER = """.atlas 1
     sort.T output=sorted, input=x, n=8, indices=places
     exit
 """
+BESIDE = """.atlas 1
+.program p
+.param x buffer u8 inout [256]
+    gemm.T c=[x + 32], a=[x], b=[x + 16], m=3, n=2, k=2, ldc=16
+    kv_cache_update.T cache=[x + 160], new_kv=[x], position=5, batch=1, heads=1, seq_len=2, head_dim=2
+    exit
+"""
 SMALL = """.atlas 1
 .program p
 .param a buffer T in [4]
@@ -139,6 +146,8 @@ def cases():
         yield f"a factor of {factor}", FACTORS.replace("FACTOR", factor), kind, {"a": [1.0, -2.0, 3.0, 4.0]}, {"products": "T", "norms": "T"}, []
     subnormals = {"x": [0.0, 2e-40, -1e-40, 1e-40, -2e-40, 3e-40, -0.0, -1e-40]}
     yield "the order of subnormals", ORDER, "f32", subnormals, {"least": "T", "most": "T", "sorted": "T", "places": "u32"}, []
+    halves = [0x80, 0x3F] * 8 + [0x80, 0x3F, 0, 0, 0, 0, 0x80, 0x3F] * 2 + [0xFF, 0x7F] * 112  # ones, a matrix, what is a NaN or somebody's number
+    yield "what lies beside arrays of halves", BESIDE, "bf16", {"x": halves}, {"x": "u8"}, []
     small = {"a": [1e-20, 1e-19, -3e-20, 2.0]}
     yield "subnormal products, deterministic", SMALL, "f32", small, {"y": "T"}, ["--deterministic"]
 
