@@ -105,9 +105,10 @@ export const checks = {
   async 'circuits'(hg) {
     const circuit = hg.circuit('merge@c00[c01,c02]');
     const x = Float32Array.from({ length: 5000 }, (_, i) => i / 3); // more than a class
-    const here = circuit.run({ 1: x, 2: x }, [0], { backend: 'wasm' });
-    same(await circuit.runAsync({ 1: x, 2: x }, [0], GPU), here);
-    same(await circuit.runAsync({ 1: x, 2: x }, [0], { backend: 'wasm' }), here);
+    const here = circuit.run({ 0: x, 1: x }, [2], { backend: 'wasm' });
+    same([here[2].length, here[2][4998]], [5000, 3332]);
+    same(await circuit.runAsync({ 0: x, 1: x }, [2], GPU), here);
+    same(await circuit.runAsync({ 0: x, 1: x }, [2], { backend: 'wasm' }), here);
     contains((await failure(() => circuit.runAsync({ 7: x }, [0], GPU))).message, 'c07');
     circuit.dispose();
   },
