@@ -124,7 +124,9 @@ export const checks = {
       [() => hg.tensor([[1, 2], [3], [4, 5, 6]]), 'rows'], [() => hg.tensor(['a']), 'string'], [() => hg.tensor([1, 2, 3], { type: 'complex64' }), 'pairs'],
       [() => hg.ops.sum(hg.tensor([1]), { axis: 0 }), "'axis'", 'axes'], [() => hg.decode(null), 'null'], [() => backend.buffer('f32', new ArrayBuffer(5)), '5 bytes'],
       [() => hg.circuit('merge@c00[c01,c02]').run({ 0: [1], 1: [2] }, [2], { elements: 2 ** 30 }), 'out of memory', '4294967296'],
-      [() => hg.circuit('merge@c00[c01,c02]').run({ 0.5: [1] }, [2]), '0.5'], [() => hg.graph(GRAPH).bind({ b: 'x' }), 'b:']])
+      [() => hg.circuit('merge@c00[c01,c02]').run({ 0.5: [1] }, [2]), '0.5'],
+      [() => hg.circuit('merge@c00[c01,c02]').run({ 0: [1], 1: [2] }, [2], { elements: -1 }), 'elements: their number is expected, not -1'],
+      [() => hg.circuit('merge@c00[c01,c02]').run(null, [2]), 'not null and Array'], [() => hg.tensor([1], { shape: '1' }), 'shape: an array of extents'], [() => hg.graph(GRAPH).bind({ b: 'x' }), 'b:']])
       contains((await failure(call)).message, ...parts);
     const square = hg.assemble(COPY('f32'));
     for (const [options, ...parts] of [[{ timeoutMs: -1 }, 'timeoutMs', '-1'], [{ maxSteps: 2 ** 64 }, 'maxSteps'], [{ lanes: 2 ** 64 }, 'lanes'], [{ lanes: 1.5 }, '1.5'],

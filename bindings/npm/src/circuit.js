@@ -1,5 +1,5 @@
 // Circuits over the arrays of 96 classes. Must not know: programs' parameters.
-import { HologramError, Scope, expectText, layout } from './core.js';
+import { HologramError, Scope, expectText, kindOf, layout } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { Handle } from './handles.js';
 import { Program } from './program.js';
@@ -39,6 +39,9 @@ export class Circuit extends Handle {
   #prepared(scope, inputs, outputs, elements) {
     const { core } = this;
     const type = typeOf(this.type);
+    if (!Number.isSafeInteger(elements) || elements < 0) throw new HologramError(`elements: their number is expected, not ${elements}`);
+    if (inputs === null || typeof inputs !== 'object' || !Array.isArray(outputs))
+      throw new HologramError(`run: { class: elements } and [class, …] are expected, not ${kindOf(inputs)} and ${kindOf(outputs)}`);
     const given = new Map(Object.entries(inputs).map(([cls, data]) => [Number(cls), core.stable(toBytes(type, data, `class ${cls}`))]));
     const most = elements || Math.max(0, ...[...given.values()].map((bytes) => bytes.length / type.bytes));
     const classes = [...new Set([...given.keys(), ...outputs.map(Number)])].sort((a, b) => a - b);

@@ -1,5 +1,5 @@
 // Tensors and operations on them. Must not know: programs.
-import { HologramError, expectOptions, values } from './core.js';
+import { HologramError, expectOptions, kindOf, values } from './core.js';
 import { Handle, makeToken } from './handles.js';
 import { operations } from './interface.js';
 import { fromBytes, toBytes, toNumbers, typeOf, typeOfArray } from './types.js';
@@ -52,6 +52,7 @@ export class Tensor extends Handle {
     const count = bytes.length / element.bytes;
     if (!Number.isInteger(count)) throw new HologramError(`tensor: pairs of numbers are expected for ${element.name}, not ${count * element.each} numbers`);
     const extents = shape ?? found ?? [count];
+    if (!Array.isArray(extents)) throw new HologramError(`tensor, shape: an array of extents is expected, not ${kindOf(extents)}`);
     if (!device.waits) return Tensor.#sent(hg, device, element, bytes, count, extents);
     return core.scope((scope) => {
       const made = core.made('hg_tensor_from_host', device.executor.address, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length);
