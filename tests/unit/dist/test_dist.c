@@ -12,7 +12,8 @@ static const char MLP[] = ".atlas 1\n.program mlp\n"
                           "    gemm c=h, a=x, b=w, m=b, n=40, k=24\n"
                           "    let count = b * 40\n"
                           "    parallel_map h, h, gelu, count\n"
-                          "    gemm c=y, a=h, b=v, m=b, n=8, k=40\n";
+                          "    gemm c=y, a=h, b=v, m=b, n=8, k=40\n"
+                          "    softmax output=y, input=y, n=8, rows=b\n";
 
 enum { ROWS = 37, X = ROWS * 24, W = 24 * 40, V = 40 * 8, Y = ROWS * 8 };
 
