@@ -1,5 +1,6 @@
 /* The numeric probe on devices whose numbers are known: the CPU's are exact, in poor mode it
  * flushes subnormals. */
+#include "probe/probe_internal.h"
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
 
@@ -119,11 +120,66 @@ static void faulting_is_refused(void) {
     hg_backend_destroy(b);
 }
 
+/* What a device answers: the right bits, which lie in front of where its own go, but for some of
+ * one test. */
+static void answer(const kir_caps *caps, hg_probe_launch *launch, int wrong) {
+    int columns[2][PROBE_TEST_COUNT];
+    uint32_t count;
+    const uint64_t bytes = launch->result_bytes;
+    kir_module_destroy(hg_probe_kernel(caps, columns, &count));
+    CHECK_U64(bytes, (uint64_t)count * PROBE_LANES * 8);
+    memcpy(launch->results, launch->results - bytes, (size_t)bytes);
+    if (wrong >= 0) /* numbers at chance stand at the end: none of them is subnormal */
+        launch->results[((size_t)columns[0][wrong] * PROBE_LANES + PROBE_LANES - 1) * 8] ^= 1;
+}
+
+static void note_target(void *user, const hg_probe_result *found) {
+    *(hg_probe_result *)user = *found;
+}
+
+/* Operations that are right by themselves and wrong together: the device is asked again, with
+ * results that its compiler does not see, and what is wrong then is lowered. */
+static void rewriting_is_found(void) {
+    static const struct {
+        int first, again; /* tests with a wrong result; -1: none */
+        bool rewrites, inexact;
+    } cases[] = {{-1, -1, false, false},       {T_SUM, -1, true, false},
+                 {T_MUL_ADD, -1, true, false}, {T_SUM_CONSTANTS, T_SUM, true, true},
+                 {T_ADD, -1, false, true},     {T_PLUS_ZERO, -1, false, false}};
+    hg_backend *b = open_pretending("");
+    for (size_t i = 0; i < HG_COUNT_OF(cases); i++) {
+        const kir_caps *caps = &b->caps->compiler.kir;
+        hg_probe_result told = {.max_rounds = 1}, r;
+        hg_probe_device device = {
+            .caps = caps, .identity = "", .user = &told, .set_target = note_target};
+        hg_probe_launch *launch = NULL;
+        hg_probe *probe = NULL;
+        kir_module *m = NULL;
+        CHECK_OK(hg_probe_create(&device, &probe));
+        for (int k = 0; k < (cases[i].rewrites ? 2 : 1); k++) {
+            CHECK_OK(hg_probe_next(probe, &m, &launch, &r));
+            CHECK_U64(told.rewrites, k > 0);
+            CHECK_U64(launch->lanes, PROBE_LANES);
+            kir_module_destroy(m);
+            answer(caps, launch, k ? cases[i].again : cases[i].first);
+        }
+        CHECK_OK(hg_probe_next(probe, &m, &launch, &r)); /* about loops */
+        CHECK(launch->lanes == PROBE_GROUP && told.max_rounds == 0);
+        CHECK_U64(told.rewrites, cases[i].rewrites);
+        CHECK_U64(told.inexact[KIR_FADD][0], cases[i].inexact);
+        CHECK_U64(told.folds_zeros, cases[i].first == T_PLUS_ZERO);
+        kir_module_destroy(m);
+        hg_probe_destroy(probe);
+    }
+    hg_backend_destroy(b);
+}
+
 int main(void) {
     exact_stays_exact();
     flushing_is_found();
     lowered_is_exact();
     wrong_products_are_found();
     faulting_is_refused();
+    rewriting_is_found();
     return test_done();
 }
