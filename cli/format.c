@@ -254,6 +254,10 @@ static void format_file(cli *c, const char *path, const fmt_options *o) {
     hg_bytes bytes = {0};
     hg_text out = {0};
     c->file = path;
+    if (cli_is_stablehlo(path)) {
+        cli_usage(c, "'%s' is a StableHLO module: fmt lays out texts of programs and graphs", path);
+        return;
+    }
     if (hg_file_read(path, HG_MAX_SOURCE_BYTES, &bytes) != HG_OK) {
         cli_last_error(c);
         return;

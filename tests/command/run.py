@@ -451,6 +451,9 @@ def layouts():
         write(name, text)
         result = run("fmt", "-w", name)
         check(result.status == 2 and "is no text of a program" in result.err and open(name).read() == text, f"fmt -w of {name}: {result}")
+    module = write("module.mlir", "module { func.func @main() { return } }\n")
+    refused = run("fmt", "-w", module)
+    check(refused.status == 2 and "is a StableHLO module" in refused.err and open(module).read().startswith("module { func"), f"fmt -w of a module: {refused}")
     with open("functions.atlas", "w") as f:
         f.write(".atlas 1\n.program f\n.param y buffer f32 out [n]\n.param n u64\nfn f(a f32,\nb f32) -> f32 {\n; within\n if a < b {\nreturn a +\n b\n}\nreturn b\n  }\n  ; behind\ny[0] = f(1, 2)\n")
     laid_out = (".atlas 1\n.program f\n.param y buffer f32 out [n]\n.param n u64\nfn f(a f32,\n    b f32) -> f32 {\n; within\n    if a < b {\n        return a +\n            b\n    }\n"
