@@ -360,7 +360,7 @@ def random_case(folder, seed):
         if kind == "pool":
             args.append({"array": encoded(bytes(int(element)))})
         elif kind == "buffer":
-            data = made.bytes(int(count) * BYTES[element] if count else int(made.choice([3000, 50000, 100000])))
+            data = made.bytes(int(count) * BYTES[element] if count else int(made.choice([3072, 50176, 100352])))
             path = os.path.join(folder, name + key)
             with open(path, "wb") as file:
                 file.write(data)
