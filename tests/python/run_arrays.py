@@ -247,6 +247,13 @@ def windows():
     sums = (a.astype("i4") - 3) @ (b.astype("i4") - 7)
     same(hg.matmul_integer(hg.asarray(a), hg.asarray(b), hg.asarray(np.int8(3)), hg.asarray(np.uint8(7))), sums, "matmul_integer")
     same(hg.matmul_integer(hg.asarray(a), hg.asarray(b), None, hg.asarray(np.uint8(7))), a.astype("i4") @ (b.astype("i4") - 7), "matmul_integer of one zero point")
+    other = hg.Executor("cpu")
+    x, y, zero = (hg.bitwise_or(one, one) for one in (hg.asarray(one, device=other) for one in (a, b, np.uint8(7))))
+    same(hg.matmul_integer(x, y, None, zero), a.astype("i4") @ (b.astype("i4") - 7), "matmul_integer of one zero point on another executor")
+    x = hg.negative(hg.asarray(np.array([1, 0, -2.5], "f4"), device=other))
+    same(hg.nextafter(x, 7.0), np.nextafter(np.array([-1, 0, 2.5], "f4"), np.float32(7)), "nextafter on another executor")
+    same(hg.quantize(x, 0.5, 3), np.array([1, 3, 8], "u1"), "quantize with a number as zero point")
+    same(hg.quantize(x, 0.5, -3, dtype="int8"), np.array([-5, -3, 2], "i1"), "quantize with a number as zero point, to int8")
     numbers = [hg.asarray(np.float32(x)) for x in (0.5, 0.25, 64)]
     same(hg.quantized_matmul(hg.asarray(a), numbers[0], hg.asarray(np.int8(3)), hg.asarray(b), numbers[1], hg.asarray(np.uint8(7)), numbers[2], hg.asarray(np.uint8(128))),
          np.clip(np.rint(sums.astype("f4") / np.float32(512)) + 128, 0, 255).astype("u1"), "quantized_matmul")

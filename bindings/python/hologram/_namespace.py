@@ -273,18 +273,24 @@ def clip(x, /, min=None, max=None):
     return maximum(x, bounds[0]) if bounds[1] is None else minimum(maximum(x, bounds[0]), bounds[1])
 
 
+def _device_of(*operands):
+    """That of the first array of ours; None: there is none."""
+    return next((x.device for x in operands if isinstance(x, _native.Array)), None)
+
+
 def nextafter(x1, x2, /):
     """The next number from x1 towards x2."""
     dtype = result_type(x1, x2)
     integers = {"float16": types.int16, "float32": types.int32, "float64": types.int64}.get(dtype.name)
     if integers is None:
         raise TypeError(f"nextafter: expected real floating arrays, not {dtype}")
-    x1, x2 = broadcast_arrays(*(asarray(x, dtype=dtype) for x in (x1, x2)))
-    bits = _reinterpret(x1, integers)
-    step = where(equal(greater(x2, x1), greater_equal(x1, 0)), full((), 1, dtype=integers), full((), -1, dtype=integers))
-    smallest = copysign(_reinterpret(full((), 1, dtype=integers), dtype), x2)
+    device = _device_of(x1, x2)
+    x1, x2 = broadcast_arrays(*(asarray(x, dtype=dtype, device=None if isinstance(x, _native.Array) else device) for x in (x1, x2)))
+    bits, one = _reinterpret(x1, integers), full((), 1, dtype=integers, device=device)
+    step = where(equal(greater(x2, x1), greater_equal(x1, 0)), one, -one)
+    smallest = copysign(_reinterpret(one, dtype), x2)
     moved = where(equal(x1, 0), smallest, _reinterpret(bits + step, dtype))
-    return where(equal(x1, x2), x2, where(logical_or(isnan(x1), isnan(x2)), full((), nan, dtype=dtype), moved))
+    return where(equal(x1, x2), x2, where(logical_or(isnan(x1), isnan(x2)), nan, moved))
 
 
 def _reinterpret(x, dtype):
@@ -773,6 +779,8 @@ def avg_pool2d(x, /, window, *, stride=None, padding=0):
 
 def quantize(x, scale, zero_point=None, /, *, dtype=None):
     """x / scale to the nearest integer, ties to even, plus the zero point, saturated to its type, or to dtype, or to uint8."""
+    if isinstance(zero_point, int):
+        zero_point = full((), zero_point, dtype=types.uint8 if dtype is None else dtype, device=_device_of(x))
     return _op["quantize"](*[one for one in (x, scale, zero_point) if one is not None], type=types.resolve(dtype))
 
 
@@ -789,7 +797,7 @@ def dynamic_quantize(x, /):
 def matmul_integer(x1, x2, x1_zero=None, x2_zero=None, /):
     """The product of matrices of int8 or uint8 as int32; zero points are taken from them first: one, or one of each row of x1, column of x2."""
     if x1_zero is None and x2_zero is not None:
-        x1_zero = full((), 0, dtype=x1.dtype)
+        x1_zero = full((), 0, dtype=x1.dtype, device=_device_of(x1, x2, x2_zero))
     return _op["matmul_integer"](*[one for one in (x1, x2, x1_zero, x2_zero) if one is not None])
 
 
