@@ -15,6 +15,7 @@ typedef struct reader {
     bool lane[HG_MAX_REGISTERS];     /* it has the lane's number */
     uint8_t param[HG_MAX_REGISTERS]; /* it has that parameter's value, + 1; 0: of none */
     bool by_calls[HG_MAX_REGISTERS]; /* functions write it */
+    bool of_calls[HG_MAX_REGISTERS]; /* functions read it */
     bool stored;
 } reader;
 
@@ -92,6 +93,8 @@ static bool read_function(reader *r, uint32_t inst) {
     hg_inst_accesses(r->p, inst, &what);
     for (uint32_t i = 0; i < what.writes; i++)
         if (!what.write[i].is_pred) r->by_calls[what.write[i].reg] = true;
+    for (uint32_t i = 0; i < what.reads; i++)
+        if (!what.read[i].is_pred) r->of_calls[what.read[i].reg] = true;
     return true;
 }
 
@@ -99,9 +102,9 @@ static bool read_function(reader *r, uint32_t inst) {
 
 static bool is_lane(const reader *r, uint8_t reg) { return reg == LANE || r->lane[reg]; }
 
-/* The parameter of an address; GRAPH_FORMULA_PARAMS: of no parameter. */
-static uint32_t param_of(const reader *r, const hg_operand *o) {
-    uint32_t param = r->param[o->reg];
+/* The array that the register is the handle of; GRAPH_FORMULA_PARAMS: of none. */
+static uint32_t param_of(const reader *r, uint8_t reg) {
+    uint32_t param = r->param[reg];
     return param && r->p->params[param - 1].kind == HG_PARAM_BUFFER
                ? param - 1
                : (uint32_t)GRAPH_FORMULA_PARAMS;
@@ -117,7 +120,7 @@ static bool is_own(const reader *r, const hg_inst *in, const hg_operand *o, uint
 static bool read_load(reader *r, uint32_t inst) {
     const hg_inst *in = &r->p->insts[inst];
     const hg_operand *o = hg_inst_operands(r->p, inst);
-    uint32_t param = param_of(r, &o[1]);
+    uint32_t param = param_of(r, o[1].reg);
     if (param == GRAPH_FORMULA_PARAMS || r->p->params[param].dir != HG_DIR_IN) return false;
     if (is_own(r, in, &o[1], param)) {
         r->f->loads |= UINT32_C(1) << param;
@@ -131,7 +134,7 @@ static bool read_load(reader *r, uint32_t inst) {
 /* Once, where no lane goes round it. */
 static bool read_store(reader *r, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(r->p, inst);
-    uint32_t param = param_of(r, &o[0]);
+    uint32_t param = param_of(r, o[0].reg);
     bool is = param != GRAPH_FORMULA_PARAMS && r->p->params[param].dir == HG_DIR_OUT &&
               !r->stored && inst >= r->reach && is_own(r, &r->p->insts[inst], &o[0], param);
     r->stored = true;
@@ -143,7 +146,7 @@ static bool read_store(reader *r, uint32_t inst) {
 /* The lane's number as an index of all elements. */
 static bool read_axis(reader *r, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(r->p, inst);
-    uint32_t param = param_of(r, &o[2]);
+    uint32_t param = param_of(r, o[2].reg);
     if (param == GRAPH_FORMULA_PARAMS) return false;
     r->f->does[inst] = GRAPH_FORMULA_COUNTS;
     bool all = o[3].value == HG_ALL_AXES || r->p->params[param].rank == 1;
@@ -160,6 +163,20 @@ static bool divides_by_extent(const reader *r, uint32_t inst) {
         is |= r->p->lanes[i].kind == HG_EXTENT_PARAM &&
               r->p->lanes[i].param == r->param[o[2].reg] - 1u;
     return is;
+}
+
+/* The handle of an array as a number: as a part of a longer program there is none. */
+static bool takes_handle(const reader *r, uint32_t inst) {
+    const hg_op_info *row = hg_op_get((hg_op)r->p->insts[inst].op);
+    const hg_operand *o = hg_inst_operands(r->p, inst);
+    bool takes = false;
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        takes |= row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_READ) &&
+                 param_of(r, o[i].reg) != GRAPH_FORMULA_PARAMS;
+    for (uint32_t i = 0; i < HG_MAX_REGISTERS && r->p->insts[inst].op == HG_OP_CALL; i++)
+        takes |= r->of_calls[i] && !r->by_calls[i] &&
+                 param_of(r, (uint8_t)i) != GRAPH_FORMULA_PARAMS;
+    return takes;
 }
 
 /* What is written is another value from here on. */
@@ -186,7 +203,7 @@ static void note_writes(reader *r, uint32_t inst) {
 static bool read_own(reader *r, uint32_t inst) {
     const hg_inst *in = &r->p->insts[inst];
     const hg_operand *o = hg_inst_operands(r->p, inst);
-    bool is = has_plain_operands(r, inst);
+    bool is = has_plain_operands(r, inst) && !takes_handle(r, inst);
     if (!is) return false;
     switch (in->op) {
     case HG_OP_RDID: break;

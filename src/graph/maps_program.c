@@ -78,11 +78,7 @@ static void write_scalar(writer *w, const graph_call *c, uint32_t param, uint8_t
     const graph_operand *o = graph_operand_of(w->g, c, param);
     uint64_t number = 0;
     if (o && o->kind == GRAPH_COUNT && !graph_is_number(w->g, o->number, &number)) {
-        uint8_t from = graph_number_register(o->number, w->params);
-        if (p->type == HG_TYPE_U64)
-            hg_build_mov(w->b, HG_TYPE_U64, to, from);
-        else
-            hg_build_cvt(w->b, (hg_type)p->type, HG_TYPE_U64, to, from);
+        hg_build_mov(w->b, HG_TYPE_U64, to, graph_number_register(o->number, w->params));
         return;
     }
     const void *bytes = !o                       ? p->default_bytes

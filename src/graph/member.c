@@ -30,6 +30,25 @@ static bool map_joins(const hg_graph *g, const graph_call *c, graph_member *m) {
     return true;
 }
 
+static bool is_extent(const hg_graph *g, const graph_call *c, const hg_extent *e, graph_extent is) {
+    uint64_t number;
+    const graph_operand *o = e->kind == HG_EXTENT_PARAM ? graph_operand_of(g, c, e->param) : NULL;
+    if (o) return o->kind == GRAPH_COUNT && o->number == is;
+    return e->kind == HG_EXTENT_NUMBER && graph_is_number(g, is, &number) && number == e->value;
+}
+
+/* An array that is another one than the program declares is an error where it runs by itself. What
+ * a call makes has the shape that it declares, unless the call says another. */
+static bool is_declared(const hg_graph *g, const graph_call *c, uint32_t param, uint32_t value) {
+    const hg_param *p = &c->program->params[param];
+    const graph_value *v = &g->values.data[value];
+    bool is = p->rank == HG_NO_DIMS || p->rank == v->rank;
+    for (uint8_t d = 0; d < p->rank && p->rank != HG_NO_DIMS && is; d++)
+        is = is_extent(g, c, &p->dims[d], v->extents[d]) ||
+             (p->dir == HG_DIR_OUT && p->dims[d].kind == HG_EXTENT_EXPRESSION);
+    return is;
+}
+
 /* What lanes read from elsewhere may be outside: the error of the launch names the group then. */
 static bool formula_joins(const hg_graph *g, const graph_call *c, graph_member *m,
                           graph_formula *f) {
@@ -38,12 +57,19 @@ static bool formula_joins(const hg_graph *g, const graph_call *c, graph_member *
         !graph_find_formula(c->program, f) || f->registers > GRAPH_FORMULA_REGISTERS ||
         g->results.data[c->first_result].operand != f->result)
         return false;
+    if (!is_declared(g, c, f->result, graph_map_result(g, c))) return false;
     m->elements = g->values.data[graph_map_result(g, c)].elements;
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const graph_operand *o = &g->operands.data[c->first_operand + k];
-        if (o->kind == GRAPH_COUNT && !graph_is_number(g, o->number, &number)) m->numbers++;
+        bool known = o->kind == GRAPH_COUNT && graph_is_number(g, o->number, &number);
+        if (o->kind == GRAPH_COUNT && c->program->params[o->operand].type == HG_TYPE_U32 &&
+            !(known && number <= UINT32_MAX))
+            return false; /* it may be more than that holds, which is an error */
+        m->numbers += o->kind == GRAPH_COUNT && !known;
         if (o->kind != GRAPH_ARRAY) continue;
-        if (m->count == MOST_INPUTS || g->values.data[o->number].strided) return false;
+        if (m->count == MOST_INPUTS || g->values.data[o->number].strided ||
+            !is_declared(g, c, o->operand, o->number))
+            return false;
         m->params[m->count] = o->operand;
         m->inputs[m->count] = graph_whole(g, o->number);
         if ((f->loads >> o->operand & 1) &&

@@ -445,36 +445,71 @@ static const struct {
     {"ldg u, [x[global]]\nstg [class3 + 0], u\nstg [y[global]], u\n", 3},
     {"ldg u, [x[global]]\ncall @keep\nexit\nkeep:\nstg [y[global]], u\nret\n", 4},
     {"ldg u, [x[global]]\nmov.u64 r255, k\nstg [y[r255]], u\n", 4},
+    {"ldg u, [x[global]]\nmov at, x\nstg [y[global]], u\n", 3}, /* handles as numbers */
+    {"ldg u, [x[global]]\nmov at, y\nstg [y[global]], u\n", 4},
+    {"ldg u, [x[global]]\ncall @keep\nstg [y[global]], u\nexit\nkeep:\nmov at, y\nret\n", 4},
 };
+
+static const char PARAMS[] = ".param x buffer f32 in\n.param z buffer f32 in\n"
+                             ".param y buffer f32 out [n]\n.param n u64\n.param k u64\n";
+
+/* Of y = x with other parameters: what a run of the program alone refuses, or finds outside, stays
+ * alone. */
+static const struct {
+    const char *params, *operands;
+    uint32_t calls;
+} DECLARED[] = {
+    {".param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n", "x=a", 1},
+    {".param x buffer f32 in [4]\n.param y buffer f32 out [n]\n.param n u64\n", "x=a, n=4", 1},
+    {".param x buffer f32 in [3]\n.param y buffer f32 out [n]\n.param n u64\n", "x=a, n=4", 3},
+    {".param x buffer f32 in [n, 1]\n.param y buffer f32 out [n]\n.param n u64\n", "x=a, n=4", 3},
+    {".param x buffer f32 in [k]\n.param y buffer f32 out [n]\n.param n u64\n.param k u64\n",
+     "x=a, n=4, k=3", 3},
+    {".param x buffer f32 in [n]\n.param z buffer f32 in [n]\n.param y buffer f32 out [n]\n"
+     ".param n u64\n",
+     "x=a, z=s", 3},
+    {".param x buffer f32 in\n.param y buffer f32 out [n]\n.param n u64\n.param k u32\n",
+     "x=a, n=4, k=4294967295", 1},
+    {".param x buffer f32 in\n.param y buffer f32 out [n]\n.param n u64\n.param k u32\n",
+     "x=a, n=4, k=4294967296", 3},
+    {".param x buffer f32 in\n.param y buffer f32 out [n]\n.param n u64\n.param k u32\n",
+     "x=a, n=4, k=k", 3},
+};
+
+typedef struct formula_text {
+    const char *params, *body;
+} formula_text;
 
 static hg_status assemble_formula(void *user, const char *file, hg_diagnostics *d,
                                   hg_program **program) {
+    const formula_text *f = user;
     char text[700];
     (void)file;
     int length = snprintf(text, sizeof text,
-                          ".atlas 1\n.program p\n.param x buffer f32 in\n.param z buffer f32 in\n"
-                          ".param y buffer f32 out [n]\n.param n u64\n.param k u64\n.lanes n\n"
-                          ".reg u, v f32\n.reg at u64\n%s",
-                          (const char *)user);
+                          ".atlas 1\n.program p\n%s.lanes n\n.reg u, v f32\n.reg at u64\n%s",
+                          f->params, f->body);
     return hg_program_assemble(text, (size_t)length, d, program);
 }
 
-static void check_formula(const char *body, uint32_t calls) {
-    static const char text[] = ".graph 1\n.extent k\n.program p \"p.atlas\"\n.input x f32 [4]\n"
-                               "a = parallel_map abs, in=x\n.view v = a f32 [2, 2]\n"
-                               "b = @p x=v, z=x, n=4, k=k\ny = parallel_map neg, in=b\n.output y\n";
+static void check_formula(formula_text of, const char *operands, uint32_t calls) {
+    char text[400];
+    int length = snprintf(text, sizeof text,
+                          ".graph 1\n.extent k\n.program p \"p.atlas\"\n.input x f32 [4]\n"
+                          ".input s f32 [3]\na = parallel_map abs, in=x\n.view v = a f32 [2, 2]\n"
+                          "b = @p %s\ny = parallel_map neg, in=b\n.output y\n",
+                          operands);
     hg_graph *g = NULL, *done = NULL;
     graph_pass_list order;
     hg_graph_read_options options = {
-        .size = sizeof options, .program = assemble_formula, .user = (void *)(uintptr_t)body};
+        .size = sizeof options, .program = assemble_formula, .user = &of};
     hg_diagnostics *d = hg_diagnostics_create(3);
-    bool good = hg_graph_read_text(text, sizeof text - 1, &options, d, &g) == HG_OK &&
+    bool good = hg_graph_read_text(text, (size_t)length, &options, d, &g) == HG_OK &&
                 graph_passes_named("maps", &order) == HG_OK &&
                 graph_optimize(g, &order, &CHECKED, &done) == HG_OK;
-    CHECK_MESSAGE(good, "%s\n%s", hg_last_error_text(), body);
+    CHECK_MESSAGE(good, "%s\n%s%s", hg_last_error_text(), of.params, of.body);
     if (good)
-        CHECK_MESSAGE(done->calls.count == calls, "%d calls, not %d:\n%s", (int)done->calls.count,
-                      (int)calls, body);
+        CHECK_MESSAGE(done->calls.count == calls, "%d calls, not %d: %s\n%s%s",
+                      (int)done->calls.count, (int)calls, operands, of.params, of.body);
     hg_diagnostics_destroy(d);
     hg_graph_release(done);
     hg_graph_release(g);
@@ -484,7 +519,11 @@ int main(void) {
     keep_what_is_read();
     for (size_t i = 0; i < sizeof PROGRAMS / sizeof *PROGRAMS; i++) check_program(&PROGRAMS[i]);
     for (size_t i = 0; i < sizeof FORMULAS / sizeof *FORMULAS; i++)
-        check_formula(FORMULAS[i].body, FORMULAS[i].calls);
+        check_formula((formula_text){PARAMS, FORMULAS[i].body}, "x=v, z=x, n=4, k=k",
+                      FORMULAS[i].calls);
+    for (size_t i = 0; i < sizeof DECLARED / sizeof *DECLARED; i++)
+        check_formula((formula_text){DECLARED[i].params, FORMULAS[0].body}, DECLARED[i].operands,
+                      DECLARED[i].calls);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) check_case(&CASES[i]);
     check_long();
     return test_done();
