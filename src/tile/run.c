@@ -190,7 +190,7 @@ bool tile_run_is_large(const tile_kernel *k, uint64_t lanes, uint64_t work) {
 }
 
 /* Native code takes from a tenth of the interpreter's time to all of it, so launches that may be
- * too short for threads are timed: the first few go on one. */
+ * too short for threads are timed: the first few go on one, and so do others until one is long. */
 enum { TIMED_LAUNCHES = 3, SHARED_NS = 10000, SURELY = 16 };
 
 static bool is_shared(const tile_kernel *k, const tile_launch *launch, bool *is_timed) {
@@ -199,15 +199,18 @@ static bool is_shared(const tile_kernel *k, const tile_launch *launch, bool *is_
     if (launch->work || !tile_native_of(k) ||
         tile_run_is_large(k, launch->lanes / SURELY, launch->work))
         return true;
-    *is_timed = hg_atomic_load(&k->native.timed, HG_ACQUIRE) < TIMED_LAUNCHES;
-    return !*is_timed && launch->lanes * hg_atomic_load(&k->native.lanes_ns, HG_RELAXED) >=
-                             SHARED_NS * UINT64_C(1024);
+    *is_timed = hg_atomic_load(&k->native.timed, HG_ACQUIRE) < TIMED_LAUNCHES ||
+                launch->lanes * hg_atomic_load(&k->native.lanes_ns, HG_RELAXED) <
+                    SHARED_NS * UINT64_C(1024);
+    return !*is_timed;
 }
 
 static void note_time(const tile_kernel *kernel, uint64_t lanes, uint64_t ns) {
     tile_kernel *k = (tile_kernel *)(uintptr_t)kernel;
     uint64_t each = ns / (lanes / 1024 + 1) + 1;
     uint32_t known = hg_atomic_load(&k->native.timed, HG_RELAXED);
+    if (known >= TIMED_LAUNCHES && ns < SHARED_NS) return;
+    if (known >= TIMED_LAUNCHES) known = 0; /* its loops are longer than they were, or it waited */
     if (known && hg_atomic_load(&k->native.lanes_ns, HG_RELAXED) < each)
         each = hg_atomic_load(&k->native.lanes_ns, HG_RELAXED);
     hg_atomic_store(&k->native.lanes_ns, each < UINT32_MAX ? (uint32_t)each : UINT32_MAX,

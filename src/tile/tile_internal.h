@@ -187,8 +187,8 @@ struct tile_kernel {
         tile_native code;
         bool taken;             /* code is filled in, but for a `run` that has not arrived */
         struct tile_heat *heat; /* NULL: nobody wants to know */
-        /* Of launches of it on one thread, until a few were timed: the least time of 1,024 lanes,
-         * and how many there were. Atomic. */
+        /* Of launches of it on one thread, until a few were timed, and again from a long one on:
+         * the least time of 1,024 lanes, and how many there were. Atomic. */
         uint32_t lanes_ns, timed;
     } native;
     struct {

@@ -7,10 +7,14 @@
 #include "test.h"
 #include "tile/handlers.h"
 #include "tile/tile.h"
+#include "base/compat.h"
+#include "base/thread_pool.h"
 #include "kir/builder.h"
 #include <hologram/diagnostics.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 typedef struct kernel {
     kir_module *m;
@@ -501,6 +505,55 @@ static void test_timeout(void) {
     cancel = 1;
     CHECK(tile_run(code, &launch, &fault) == HG_OK);
     CHECK_TEXT(fault.message, "cancelled");
+    tile_kernel_destroy(code);
+    kir_module_destroy(k.m);
+}
+
+/* ---- threads for native code ---- */
+
+static struct {
+    pthread_t caller;
+    unsigned calls, others; /* atomic: pieces of a launch, of them by threads of the pool */
+    bool slow;
+} pieces;
+
+static void run_piece(struct hgv_launch *launch, uint64_t begin_lane, uint64_t end) {
+    (void)launch;
+    (void)begin_lane;
+    (void)end;
+    hg_atomic_fetch_add(&pieces.calls, 1u, HG_RELAXED);
+    if (!pthread_equal(pthread_self(), pieces.caller))
+        hg_atomic_fetch_add(&pieces.others, 1u, HG_RELAXED);
+    if (pieces.slow) nanosleep(&(struct timespec){0, 2000000}, NULL);
+}
+
+/* Launches that were short stay on one thread; the same code with longer loops gets the others. */
+static void test_shared(void) {
+    enum { LANES = 1 << 18, LAUNCHES = 6 };
+    static uint32_t y[LANES];
+    kernel k = begin("shared");
+    kir_value *h = buffer(&k, "y"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID);
+    store(&k, h, scaled(&k, lane, 4), u32(&k, 1));
+    tile_kernel *code;
+    CHECK(tile_compile(k.m, &(tile_options){.level = TILE_LEVEL_BEST}, &code) == HG_OK);
+    CHECK(tile_kernel_attach(code, &(tile_native){.run = run_piece, .lanes = 16}));
+    uint32_t threads = hg_thread_pool_count(hg_thread_pool_global());
+    CHECK(hg_thread_pool_set_threads(hg_thread_pool_global(), 2) == HG_OK);
+    tile_memory slot = memory_of(y, sizeof y);
+    uint64_t input = 1;
+    tile_launch launch = {.grid = {LANES / 256, 1, 1},
+                          .block = {256, 1, 1},
+                          .lanes = LANES,
+                          .inputs = &input,
+                          .slots = &slot};
+    tile_fault fault;
+    pieces.caller = pthread_self();
+    for (int i = 0; i < 2 * LAUNCHES; i++) {
+        pieces.slow = i >= LAUNCHES;
+        CHECK(tile_run(code, &launch, &fault) == HG_OK && !fault.happened);
+    }
+    CHECK(pieces.calls && pieces.others);
+    CHECK(hg_thread_pool_set_threads(hg_thread_pool_global(), threads) == HG_OK);
     tile_kernel_destroy(code);
     kir_module_destroy(k.m);
 }
@@ -997,6 +1050,7 @@ int main(void) {
     test_exact_offset();
     test_division();
     test_timeout();
+    test_shared();
 #if defined(__x86_64__)
     test_levels();
 #endif
