@@ -130,8 +130,8 @@ static hg_status add_result(ops_call *c, ops_kept *k, ops_arguments *args, const
     const hg_tensor *given[] = {q->scale, q->zero};
     static const char *const NAMES[] = {"c_scales", "c_zeros"};
     uint64_t one = 1;
-    bool many = tensor_numel(q->scale->shape, q->scale->rank) > 1 ||
-                tensor_numel(q->zero->shape, q->zero->rank) > 1;
+    bool many = tensor_numel(q->scale->shape, q->scale->rank) != 1 ||
+                tensor_numel(q->zero->shape, q->zero->rank) != 1;
     for (uint32_t i = 0; i < 2; i++) {
         hg_tensor *line;
         if (i == 0) HG_TRY(ops_as(c, k, given[i], HG_TYPE_F32, &given[i]));

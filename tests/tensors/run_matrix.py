@@ -579,6 +579,8 @@ def refused(e):
             ("matmul_integer", [index, index], {}, "bytes, i8 or u8"),
             ("matmul_integer", [e.tensor(np.zeros((2, 3), "i1")), e.tensor(np.zeros((3, 2), "i1")), e.tensor(np.zeros(3, "i1"))], {}, "one of each row"),
             ("matmul_integer", [e.tensor(np.zeros((2, 3), "i1")), e.tensor(np.zeros((3, 2), "i1")), e.tensor(np.zeros(2, "u1"))], {}, "another type"),
+            ("quantized_matmul", [e.tensor(np.zeros((2, 2), "u1")), f(), e.tensor(np.zeros((), "u1"))] * 2 + [f(0), e.tensor(np.zeros((), "u1"))], {},
+             "does not broadcast"),
             ("quantize", [f(2), index], {}, "a scale of floats"),
             ("quantize", [f(2), f(2)], {"type": "i8"}, "at most 32 bits"),
             ("dequantize", [f(2), f(2)], {}, "integers of at most 32 bits"),
