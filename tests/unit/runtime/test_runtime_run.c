@@ -2,6 +2,7 @@
  * is used, forked children. */
 /* test: labels=threads */
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <pthread.h>
@@ -89,7 +90,7 @@ static void test_fault_beside_timeout(hg_backend *b) {
                 "0\n setne.u64 p0, r255, r5\n bra.p0 @spin\n"
                 " div.i32 r7, r6, r6\n exit\nspin:\n bra @spin\n")};
     hg_launch launch = HG_LAUNCH_INIT;
-    launch.timeout_ms = 30;
+    launch.timeout_ms = SANITIZED ? 500 : 30;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         hg_program *p = assemble(programs[i]);
         CHECK_FAILS(hg_backend_execute_program(b, p, &launch), HG_ERROR_EXECUTION_FAILED, "F02",
