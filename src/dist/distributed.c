@@ -73,6 +73,7 @@ static hg_status run(hg_distributed *d, dist_job *job, const hg_placement *place
     uint32_t ranks = hg_comm_size(d->comm), rank = hg_comm_rank(d->comm);
     graph_shard_options options = {.ranks = ranks, .whole_outputs = true};
     uint64_t extent;
+    if (count && !placements) return hg_null_argument("placements");
     if (strategy != HG_CLUSTER_REPLICATED) HG_TRY(dist_job_place(job, placements, count));
     if (strategy == HG_CLUSTER_SHARDED) HG_TRY(dist_job_split_batch(job, ranks, 0, &extent));
     HG_TRY(dist_run_rank(job, &options, rank, d->backend));

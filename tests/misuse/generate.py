@@ -15,7 +15,7 @@ import sys
 OPTIONAL = {
     ("*", "diagnostics"), ("*", "options"), ("hg_backend_execute_program", "launch"), ("hg_backend_execute_program_with_params", "launch"),
     ("hg_backend_execute_program_with_params", "params"), ("hg_executable_create_for", "launch"), ("hg_executable_create_for", "params"),
-    ("hg_binding_create", "launch"), ("hg_binding_create", "params"), ("hg_binding_start", "context"), ("hg_context_set_comm", "context"), ("hg_context_set_comm", "comm"), ("hg_distributed_create", "backend"), ("hg_queue_create", "context"),
+    ("hg_binding_create", "launch"), ("hg_binding_create", "params"), ("hg_binding_start", "context"), ("hg_context_set_comm", "context"), ("hg_context_set_comm", "comm"), ("hg_distributed_create", "backend"), ("hg_distributed_execute_cluster", "launch"), ("hg_multi_gpu_execute", "launch"), ("hg_multi_gpu_data_parallel", "launch"), ("hg_multi_gpu_model_parallel", "launch"), ("hg_multi_gpu_pipeline_parallel", "launch"), ("hg_queue_create", "context"),
     ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_program_print_structured", "length"), ("hg_tree_place", "text"), ("hg_tree_begin_function", "parameters"),
     ("hg_tree_lanes", "extents"), ("hg_tree_grid", "extents"), ("hg_tree_meta", "key"), ("hg_tree_meta", "value"), # hg_tree_build says it
     ("hg_config_read_files", "path"), ("hg_config_load", "path"), ("hg_config_list", "path"), ("hg_config_list", "user"), ("hg_executor_execute", "launch"), ("hg_executor_execute", "params"), ("hg_backend_listen", "user"), ("hg_event_on_done", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
