@@ -19,9 +19,9 @@ right = hg.argmax(network(images), axis=1) == labels
 print(f"{int(right.sum())} of {labels.size} digits right, {int(right[3::4].sum())} of {right[3::4].size} unseen ones")
 
 try:
-    import torch
+    import torch.export
 except ImportError:
-    print("PyTorch is not installed")
+    print("PyTorch 2 is not installed")
 else:
     import hologram.torch
     module = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10)).eval()

@@ -19,6 +19,7 @@ except ImportError:
 
 try:
     import torch
+    import torch.export  # PyTorch 1 has none
 except ImportError:
     peers = os.path.join(SOURCE, "build", "peers", "bin", "python")
     if os.path.exists(peers) and not os.environ.get("HG_TORCH_TRIED"):  # which is the same file as sys.executable, perhaps
@@ -26,7 +27,7 @@ except ImportError:
         os.execv(peers, [peers, "-B", *sys.argv])
     if torch_windows:
         torch_windows.run()
-    checks.skip("PyTorch is not installed (tools/setup bench)")
+    checks.skip("PyTorch 2 is not installed (tools/setup bench)")
     sys.exit(checks.finish())
 
 import hologram as hg  # noqa: E402

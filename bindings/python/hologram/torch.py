@@ -438,12 +438,14 @@ def convert(module, *example, backend="auto", dynamic_batch=True):
     MLPs, convolutional networks and transformer encoders.
 
     module: in eval(). example: tensors of the shapes that it takes. dynamic_batch: the first axis may have any extent afterwards.
-    ArgumentError with the names of operations that are not known here.
+    ArgumentError with the names of operations that are not known here; ImportError where PyTorch is older than 2.6.
     """
     if not example:
         raise TypeError("convert: an example of the input is needed: convert(module, torch.zeros(1, 784))")
     if module.training:
         raise ArgumentError("convert: the module is in training: call eval() first")
+    if not hasattr(getattr(torch.export, "Dim", None) if hasattr(torch, "export") else None, "DYNAMIC"):
+        raise ImportError(f"convert: PyTorch 2.6 or newer is needed, whose torch.export says what a module does; this is {torch.__version__}")
     executor = _executor.default_executor() if backend == "auto" else _executor.executor_of(backend)
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # else an encoder layer is one operation that nobody else knows
