@@ -677,3 +677,36 @@ void generate_graph(uint64_t seed, uint32_t most_calls, generated_graph *graph) 
 }
 
 void generated_graph_free(generated_graph *graph) { free(graph->text); }
+
+/* ---- contents of arrays ---- */
+
+uint64_t generated_bytes(const generated_array *array) {
+    return array->elements * hg_type_size_bytes(array->type);
+}
+
+void generate_elements(uint64_t *state, const generated_array *a, uint8_t *bytes) {
+    uint64_t size = hg_type_size_bytes(a->type);
+    for (uint64_t i = 0; i < a->elements; i++) {
+        double x = (double)(int64_t)(generate_random(state) % 4001) / 1000.0 - 2.0;
+        if (hg_type_is_integer(a->type))
+            x = (double)(int64_t)(generate_random(state) % 100) -
+                (hg_type_is_signed(a->type) ? 50 : 0);
+        if (a->zeros) x = 0;
+        (void)!hg_type_from_f64(a->type, x, bytes + i * size);
+    }
+}
+
+static bool is_nan(hg_type type, const uint8_t *bytes) {
+    double x;
+    return hg_type_is_float(type) && hg_type_to_f64(type, bytes, &x) == HG_OK && x != x;
+}
+
+bool generated_equal(hg_type type, const uint8_t *x, const uint8_t *y, uint64_t count) {
+    uint64_t size = hg_type_size_bytes(type);
+    if (memcmp(x, y, (size_t)(count * size)) == 0) return true;
+    for (uint64_t i = 0; i < count; i++)
+        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 &&
+            !(is_nan(type, x + i * size) && is_nan(type, y + i * size)))
+            return false;
+    return true;
+}

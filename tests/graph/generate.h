@@ -33,4 +33,12 @@ hg_status generated_program(void *user, const char *file, hg_diagnostics *diagno
                             hg_program **program);
 uint64_t generate_random(uint64_t *state);
 
+/* ---- contents of their arrays ---- */
+
+uint64_t generated_bytes(const generated_array *array);
+/* Numbers that functions take well, and some that they do not. */
+void generate_elements(uint64_t *state, const generated_array *array, uint8_t *bytes);
+/* The same bits, or both NaN. */
+bool generated_equal(hg_type type, const uint8_t *x, const uint8_t *y, uint64_t count);
+
 #endif

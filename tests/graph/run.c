@@ -40,38 +40,6 @@ static void complain(tester *t, const char *what, const char *passes) {
             (unsigned)t->calls, (unsigned long long)t->seed, t->graph.text);
 }
 
-static uint64_t bytes_of(const generated_array *a) {
-    return a->elements * hg_type_size_bytes(a->type);
-}
-
-/* Numbers that functions take well, and some that they do not. */
-static void fill(tester *t, const generated_array *a, uint8_t *bytes) {
-    uint64_t size = hg_type_size_bytes(a->type);
-    for (uint64_t i = 0; i < a->elements; i++) {
-        double x = (double)(int64_t)(generate_random(&t->state) % 4001) / 1000.0 - 2.0;
-        if (hg_type_is_integer(a->type))
-            x = (double)(int64_t)(generate_random(&t->state) % 100) -
-                (hg_type_is_signed(a->type) ? 50 : 0);
-        if (a->zeros) x = 0;
-        (void)!hg_type_from_f64(a->type, x, bytes + i * size);
-    }
-}
-
-static bool is_nan(hg_type type, const uint8_t *bytes) {
-    double x;
-    return hg_type_is_float(type) && hg_type_to_f64(type, bytes, &x) == HG_OK && x != x;
-}
-
-static bool equal(const generated_array *a, const uint8_t *x, const uint8_t *y) {
-    uint64_t size = hg_type_size_bytes(a->type);
-    if (memcmp(x, y, (size_t)bytes_of(a)) == 0) return true;
-    for (uint64_t i = 0; i < a->elements; i++)
-        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 &&
-            !(is_nan(a->type, x + i * size) && is_nan(a->type, y + i * size)))
-            return false;
-    return true;
-}
-
 /* Half of the constants of known shape have their elements with the graph, so that calls of them
  * are done when it is compiled. */
 static bool give_elements(tester *t, const generated_array *a, const uint8_t *bytes) {
@@ -96,13 +64,15 @@ static bool make_arrays(tester *t) {
     }
     for (uint32_t i = 0; i < t->graph.array_count; i++) {
         const generated_array *a = &t->graph.arrays[i];
-        uint8_t *bytes = calloc(1, (size_t)bytes_of(a) + 1);
+        uint8_t *bytes = calloc(1, (size_t)generated_bytes(a) + 1);
         uint64_t more = generate_random(&t->state) % 4 ? 0 : 64; /* buffers may be larger than their
                                                                     values */
-        bool done = hg_backend_allocate_buffer(t->backend, bytes_of(a) + more, &t->buffers[i]) ==
-                    HG_OK;
-        if (!a->output) fill(t, a, bytes);
-        if (done) done = hg_buffer_write(t->backend, t->buffers[i], 0, bytes, bytes_of(a)) == HG_OK;
+        bool done = hg_backend_allocate_buffer(t->backend, generated_bytes(a) + more,
+                                               &t->buffers[i]) == HG_OK;
+        if (!a->output) generate_elements(&t->state, a, bytes);
+        if (done)
+            done = hg_buffer_write(t->backend, t->buffers[i], 0, bytes, generated_bytes(a)) ==
+                   HG_OK;
         t->expected[i] = bytes;
         if (done && !give_elements(t, a, bytes))
             done = hg_params_set_buffer(t->params, a->name, t->buffers[i]) == HG_OK;
@@ -127,9 +97,9 @@ static bool spoil_outputs(tester *t) {
     for (uint32_t i = 0; i < t->graph.array_count; i++) {
         const generated_array *a = &t->graph.arrays[i];
         if (!a->output) continue;
-        uint8_t *noise = malloc((size_t)bytes_of(a) + 1);
-        memset(noise, 0xA5, (size_t)bytes_of(a));
-        hg_status status = hg_buffer_write(t->backend, t->buffers[i], 0, noise, bytes_of(a));
+        uint8_t *noise = malloc((size_t)generated_bytes(a) + 1);
+        memset(noise, 0xA5, (size_t)generated_bytes(a));
+        hg_status status = hg_buffer_write(t->backend, t->buffers[i], 0, noise, generated_bytes(a));
         free(noise);
         if (status != HG_OK) return false;
     }
@@ -140,12 +110,12 @@ static void compare(tester *t, const char *passes, bool reference) {
     for (uint32_t i = 0; i < t->graph.array_count && !t->failed; i++) {
         const generated_array *a = &t->graph.arrays[i];
         if (!a->output) continue;
-        uint8_t *bytes = malloc((size_t)bytes_of(a) + 1);
-        if (hg_buffer_read(t->backend, t->buffers[i], 0, bytes, bytes_of(a)) != HG_OK)
+        uint8_t *bytes = malloc((size_t)generated_bytes(a) + 1);
+        if (hg_buffer_read(t->backend, t->buffers[i], 0, bytes, generated_bytes(a)) != HG_OK)
             complain(t, "an output could not be read", passes);
         if (reference)
-            memcpy(t->expected[i], bytes, (size_t)bytes_of(a));
-        else if (!equal(a, bytes, t->expected[i]))
+            memcpy(t->expected[i], bytes, (size_t)generated_bytes(a));
+        else if (!generated_equal(a->type, bytes, t->expected[i], a->elements))
             complain(t, a->name, passes);
         else
             test_passed++;
@@ -207,8 +177,8 @@ static void run_built(tester *t) {
     char why[256];
     for (uint32_t i = 0; i < t->graph.array_count; i++) {
         const generated_array *a = &t->graph.arrays[i];
-        arrays[i] = a->output ? malloc((size_t)bytes_of(a) + 1) : t->expected[i];
-        if (a->output) memset(arrays[i], 0xA5, (size_t)bytes_of(a) + 1);
+        arrays[i] = a->output ? malloc((size_t)generated_bytes(a) + 1) : t->expected[i];
+        if (a->output) memset(arrays[i], 0xA5, (size_t)generated_bytes(a) + 1);
     }
     built_graph_outcome outcome = built_graph_run(t->built, &t->graph, arrays, why);
     t->built_count += outcome == BUILT_GRAPH_RAN;
@@ -218,7 +188,8 @@ static void run_built(tester *t) {
     for (uint32_t i = 0; i < t->graph.array_count; i++) {
         const generated_array *a = &t->graph.arrays[i];
         if (!a->output) continue;
-        if (outcome == BUILT_GRAPH_RAN && !equal(a, arrays[i], t->expected[i]))
+        if (outcome == BUILT_GRAPH_RAN &&
+            !generated_equal(a->type, arrays[i], t->expected[i], a->elements))
             complain(t, a->name, "of C text");
         else
             test_passed++;

@@ -45,36 +45,6 @@ static void complain(tester *t, const char *what) {
     hg_string_free(text);
 }
 
-static uint64_t bytes_of(const generated_array *a) {
-    return a->elements * hg_type_size_bytes(a->type);
-}
-
-static void fill(tester *t, const generated_array *a, uint8_t *bytes) {
-    uint64_t size = hg_type_size_bytes(a->type);
-    for (uint64_t i = 0; i < a->elements; i++) {
-        double x = (double)(int64_t)(generate_random(&t->state) % 4001) / 1000.0 - 2.0;
-        if (hg_type_is_integer(a->type))
-            x = (double)(int64_t)(generate_random(&t->state) % 100) -
-                (hg_type_is_signed(a->type) ? 50 : 0);
-        if (a->zeros) x = 0;
-        (void)!hg_type_from_f64(a->type, x, bytes + i * size);
-    }
-}
-
-static bool is_nan(hg_type type, const uint8_t *bytes) {
-    double x;
-    return hg_type_is_float(type) && hg_type_to_f64(type, bytes, &x) == HG_OK && x != x;
-}
-
-static bool equal(hg_type type, const uint8_t *x, const uint8_t *y, uint64_t count) {
-    uint64_t size = hg_type_size_bytes(type);
-    for (uint64_t i = 0; i < count; i++)
-        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 &&
-            !(is_nan(type, x + i * size) && is_nan(type, y + i * size)))
-            return false;
-    return true;
-}
-
 static const generated_array *array_named(const tester *t, const char *name, uint32_t *index) {
     for (uint32_t i = 0; i < t->graph.array_count; i++)
         if (strcmp(t->graph.arrays[i].name, name) == 0) {
@@ -99,10 +69,11 @@ static bool run_alone(tester *t) {
     }
     for (uint32_t i = 0; i < t->graph.array_count; i++) {
         const generated_array *a = &t->graph.arrays[i];
-        t->arrays[i] = calloc(1, (size_t)bytes_of(a) + 1);
-        if (!a->output) fill(t, a, t->arrays[i]);
-        done &= hg_backend_allocate_buffer(t->backends[0], bytes_of(a), &buffers[i]) == HG_OK &&
-                hg_buffer_write(t->backends[0], buffers[i], 0, t->arrays[i], bytes_of(a)) ==
+        t->arrays[i] = calloc(1, (size_t)generated_bytes(a) + 1);
+        if (!a->output) generate_elements(&t->state, a, t->arrays[i]);
+        done &= hg_backend_allocate_buffer(t->backends[0], generated_bytes(a), &buffers[i]) ==
+                    HG_OK &&
+                hg_buffer_write(t->backends[0], buffers[i], 0, t->arrays[i], generated_bytes(a)) ==
                     HG_OK &&
                 hg_params_set_buffer(params, a->name, buffers[i]) == HG_OK;
     }
@@ -112,8 +83,8 @@ static bool run_alone(tester *t) {
     for (uint32_t i = 0; i < t->graph.array_count && done; i++) {
         const generated_array *a = &t->graph.arrays[i];
         if (a->output)
-            done = hg_buffer_read(t->backends[0], buffers[i], 0, t->arrays[i], bytes_of(a)) ==
-                   HG_OK;
+            done = hg_buffer_read(t->backends[0], buffers[i], 0, t->arrays[i],
+                                  generated_bytes(a)) == HG_OK;
     }
     hg_graph_binding_destroy(binding);
     hg_graph_executable_destroy(executable);
@@ -258,9 +229,9 @@ static void compare(tester *t, const rank *k) {
         if (part->source != GRAPH_RESULT || !array_named(t, part->name, &index)) continue;
         const uint8_t *is = k->outputs[output++];
         for (uint64_t o = 0; o < part->outer && !t->failed; o++)
-            if (!equal(part->type, is + o * part->length * row,
-                       t->arrays[index] + (o * part->extent + part->start) * row,
-                       part->length * part->inner)) {
+            if (!generated_equal(part->type, is + o * part->length * row,
+                                 t->arrays[index] + (o * part->extent + part->start) * row,
+                                 part->length * part->inner)) {
                 char what[120];
                 snprintf(what, sizeof what, "output %s of rank %u differs", part->name,
                          (unsigned)k->number);

@@ -45,32 +45,16 @@ static void complain(tester *t, const char *what, const char *why) {
             (unsigned long long)t->seed, t->generated.text);
 }
 
-static uint64_t bytes_of(const generated_array *a) {
-    return a->elements * hg_type_size_bytes(a->type);
-}
-
 /* ---- arrays ---- */
-
-static void fill(tester *t, const generated_array *a, uint8_t *bytes) {
-    uint64_t size = hg_type_size_bytes(a->type);
-    for (uint64_t i = 0; i < a->elements; i++) {
-        double x = (double)(int64_t)(generate_random(&t->state) % 4001) / 1000.0 - 2.0;
-        if (hg_type_is_integer(a->type))
-            x = (double)(int64_t)(generate_random(&t->state) % 100) -
-                (hg_type_is_signed(a->type) ? 50 : 0);
-        if (a->zeros) x = 0;
-        (void)!hg_type_from_f64(a->type, x, bytes + i * size);
-    }
-}
 
 static void make_arrays(tester *t) {
     for (uint32_t i = 0; i < t->generated.array_count; i++) {
         const generated_array *a = &t->generated.arrays[i];
-        t->bytes[i] = calloc(1, (size_t)bytes_of(a) + 1);
-        t->expected[i] = calloc(1, (size_t)bytes_of(a) + 1);
-        t->found[i] = calloc(1, (size_t)bytes_of(a) + 1);
+        t->bytes[i] = calloc(1, (size_t)generated_bytes(a) + 1);
+        t->expected[i] = calloc(1, (size_t)generated_bytes(a) + 1);
+        t->found[i] = calloc(1, (size_t)generated_bytes(a) + 1);
         if (!t->bytes[i] || !t->expected[i] || !t->found[i]) exit(1);
-        if (!a->output) fill(t, a, t->bytes[i]);
+        if (!a->output) generate_elements(&t->state, a, t->bytes[i]);
     }
 }
 
@@ -92,8 +76,8 @@ static hg_status set_all(tester *t, hg_backend *b, hg_params *params, hg_buffer 
     }
     for (uint32_t i = 0; i < t->generated.array_count; i++) {
         const generated_array *a = &t->generated.arrays[i];
-        HG_TRY(hg_backend_allocate_buffer(b, bytes_of(a), &buffers[i]));
-        HG_TRY(hg_buffer_write(b, buffers[i], 0, t->bytes[i], bytes_of(a)));
+        HG_TRY(hg_backend_allocate_buffer(b, generated_bytes(a), &buffers[i]));
+        HG_TRY(hg_buffer_write(b, buffers[i], 0, t->bytes[i], generated_bytes(a)));
         HG_TRY(hg_params_set_buffer(params, a->name, buffers[i]));
     }
     return HG_OK;
@@ -120,7 +104,7 @@ static bool run(tester *t, hg_backend *b, const char *passes, uint8_t **results)
     for (uint32_t i = 0; i < t->generated.array_count; i++) {
         const generated_array *a = &t->generated.arrays[i];
         if (status == HG_OK && a->output)
-            status = hg_buffer_read(b, buffers[i], 0, results[i], bytes_of(a));
+            status = hg_buffer_read(b, buffers[i], 0, results[i], generated_bytes(a));
     }
     if (status != HG_OK) complain(t, b == t->cpu ? "cpu" : t->name, hg_last_error_text());
     for (uint32_t i = 0; i < t->generated.array_count; i++)
@@ -174,7 +158,7 @@ static bool run_read(tester *t, const uint64_t *extents) {
     for (uint32_t i = 0; i < t->generated.array_count; i++)
         if (status == HG_OK && t->generated.arrays[i].output)
             status = hg_buffer_read(t->cpu, buffers[i], 0, t->found[i],
-                                    bytes_of(&t->generated.arrays[i]));
+                                    generated_bytes(&t->generated.arrays[i]));
     if (status != HG_OK) complain(t, "read back", hg_last_error_text());
     if (status != HG_OK && t->show) printf("%s\n", text.data ? text.data : "");
     for (uint32_t i = 0; i <= t->generated.array_count; i++)
