@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 enum { POOL = 36864, ROUNDS = 9, LARGE = 1 << 24, MOST_ARRAYS = 3 }; /* LARGE: f32 of an array */
 static const uint64_t ROUND_NS = 20000000;
@@ -158,13 +161,24 @@ typedef struct sweep {
     double sums[64];
 } sweep;
 
+/* Stores past the caches, where the processor has them: a line that is only written is not read. */
+static void put(float *to, const float *from) {
+#ifdef __SSE__
+    _mm_stream_ps(to, _mm_loadu_ps(from));
+#else
+    memcpy(to, from, 4 * sizeof *to);
+#endif
+}
+
 static void do_part(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     sweep *s = user;
-    float *restrict a = s->a;
-    const float *restrict b = s->b, *restrict c = s->c;
-    if (s->kind == COPY) memcpy(a + begin, b + begin, (size_t)(end - begin) * sizeof *a);
-    if (s->kind == TRIAD)
-        for (uint64_t i = begin; i < end; i++) a[i] = b[i] + 3.0f * c[i];
+    const float *b = s->b, *c = s->c;
+    for (uint64_t i = begin; i < end && s->kind != READ; i += 4) {
+        float made[4];
+        for (uint64_t k = 0; k < 4; k++)
+            made[k] = s->kind == COPY ? b[i + k] : b[i + k] + 3.0f * c[i + k];
+        put(s->a + i, made);
+    }
     if (s->kind != READ) return;
     float sum[16] = {0};
     for (uint64_t i = begin; i + 16 <= end; i += 16)
@@ -341,9 +355,11 @@ static hg_status scaling(const row *r, answer *a) {
 }
 
 static hg_status bandwidth(const row *r, answer *a) {
-    double ns, peak, rate;
+    double ns, peak, again, rate;
     HG_TRY(find_peak(&peak));
     HG_TRY(time_work(r->work, r->backend, "on", 0, &ns));
+    HG_TRY(find_peak(&again)); /* others use the memory now more, now less */
+    peak = fmax(peak, again);
     rate = 3 * 4 * (double)r->work->n / ns;
     judge(a, 100 * rate / peak, rate >= r->goal * peak);
     snprintf(a->text, sizeof a->text, "%.0f%%: add of %d MiB arrays at %.4g GB/s, peak %.4g GB/s",
