@@ -21,20 +21,35 @@ typedef struct planned {
     uint64_t all_wire, link, rate; /* 0: not given */
 } planned;
 
-static void count_wire(planned *p) {
+static void too_many(cli *c, const char *what) {
+    cli_usage(c, "%s: 2^64 bytes or more cannot be counted", what);
+}
+
+static void count_wire(cli *c, planned *p) {
     for (uint64_t i = 0; i < p->cost.exchange_count; i++)
         for (size_t k = 0; k < HG_COUNT_OF(KINDS); k++) {
             const graph_exchange *e = &p->cost.exchanges[i];
             if (strcmp(hg_op_get(e->op)->text, KINDS[k].name) != 0) continue;
-            uint64_t bytes = comm_call_bytes(KINDS[k].kind, e->block, p->options.ranks);
+            uint64_t bytes;
             p->calls[k]++;
-            p->wire[k] += bytes;
-            p->all_wire += bytes;
+            if (!comm_call_bytes(KINDS[k].kind, e->block, p->options.ranks, &bytes) ||
+                !hg_add_u64(p->wire[k], bytes, &p->wire[k]) ||
+                !hg_add_u64(p->all_wire, bytes, &p->all_wire)) {
+                too_many(c, KINDS[k].name);
+                return;
+            }
         }
 }
 
-static uint64_t memory_of(const graph_rank_cost *r) {
-    return r->given_bytes + r->output_bytes + r->workspace_bytes;
+static bool memory_of(const graph_rank_cost *r, uint64_t *bytes) {
+    return hg_add_u64(r->given_bytes, r->output_bytes, bytes) &&
+           hg_add_u64(*bytes, r->workspace_bytes, bytes) && *bytes != UINT64_MAX;
+}
+
+static void check_memory(cli *c, const planned *p) {
+    uint64_t bytes;
+    for (uint32_t i = 0; i < p->cost.cost_count && c->status == CLI_OK; i++)
+        if (!memory_of(&p->cost.costs[i], &bytes)) too_many(c, "memory of a rank");
 }
 
 /* "rank 3", "4 ranks, rank 0 the first" */
@@ -67,11 +82,13 @@ static void print_text(cli *c, const planned *p) {
     for (uint32_t i = 0; i < p->cost.cost_count; i++) {
         const graph_rank_cost *r = &p->cost.costs[i];
         char name[64];
+        uint64_t memory = 0;
         name_ranks(r, name, sizeof name);
+        HG_IGNORE(memory_of(r, &memory));
         cli_out(c,
                 "%s: %llu bytes of memory (%llu given, %llu outputs, %llu between calls), %llu "
                 "operations",
-                name, (unsigned long long)memory_of(r), (unsigned long long)r->given_bytes,
+                name, (unsigned long long)memory, (unsigned long long)r->given_bytes,
                 (unsigned long long)r->output_bytes, (unsigned long long)r->workspace_bytes,
                 (unsigned long long)r->operations);
         if (r->programs)
@@ -152,11 +169,13 @@ static void plan(cli *c, planned *p, uint64_t rank) {
         cli_last_error(c);
         return;
     }
-    count_wire(p);
-    if (sharded.graph) graph_print(&text, sharded.graph);
-    if (c->json)
+    count_wire(c, p);
+    if (c->status == CLI_OK) check_memory(c, p);
+    bool counted = c->status == CLI_OK;
+    if (counted && sharded.graph) graph_print(&text, sharded.graph);
+    if (counted && c->json)
         print_json(c, p, text.data);
-    else
+    else if (counted)
         print_text(c, p);
     if (!c->json && text.data) cli_out(c, "\n%s", text.data);
     hg_text_free(&text);

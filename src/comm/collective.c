@@ -53,7 +53,9 @@ bool comm_op_bytes(const comm_op *op, uint64_t *in, uint64_t *out) {
 
 /* All that a rank gives fits into its first message. The same on every rank. */
 static bool is_small(const comm_op *op) {
-    return op->among.count <= comm_limit.direct && op->block * blocks_given(op) <= COMM_SMALL_BYTES;
+    uint64_t blocks = blocks_given(op);
+    return op->among.count <= comm_limit.direct &&
+           (!blocks || op->block <= COMM_SMALL_BYTES / blocks);
 }
 
 /* ---- transfers ---- */
@@ -442,25 +444,33 @@ hg_status comm_op_next(comm_op *op) {
 
 /* ---- what goes over the wire ---- */
 
-uint64_t comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks) {
-    hg_comm comm = {.size = ranks};
-    comm_op op = {.comm = &comm, .call = {.kind = kind}, .block = block, .among = {.count = ranks}};
-    uint64_t others = ranks ? ranks - 1 : 0, pairs = others * ranks, first = sizeof(comm_header);
-    bool one_gives = kind == HG_COMM_BROADCAST || kind == HG_COMM_SCATTER;
-    if (is_small(&op))
-        return pairs * first + (one_gives ? others : pairs) * block * blocks_given(&op);
-    if (ranks > comm_limit.direct) {
-        uint32_t rounds = 0;
-        while (ranks > UINT64_C(1) << rounds) rounds++;
-        first = (uint64_t)ranks * rounds * 2 * sizeof(comm_header);
-    } else {
-        first *= pairs;
-    }
+/* How many blocks go from rank to rank, in all. */
+static uint64_t blocks_moved(hg_comm_kind kind, uint64_t ranks) {
     switch (kind) {
-    case HG_COMM_ALL_REDUCE: return first + 2 * others * block;
+    case HG_COMM_ALL_REDUCE: return 2 * (ranks - 1);
     case HG_COMM_ALL_GATHER:
     case HG_COMM_REDUCE_SCATTER:
-    case HG_COMM_ALL_TO_ALL: return first + pairs * block;
-    default: return first + others * block;
+    case HG_COMM_ALL_TO_ALL: return (ranks - 1) * ranks;
+    default: return ranks - 1;
     }
+}
+
+/* Bytes of the first messages without what blocks are in them. */
+static uint64_t first_bytes(uint64_t ranks) {
+    uint64_t rounds = 0;
+    if (ranks <= comm_limit.direct) return (ranks - 1) * ranks * sizeof(comm_header);
+    while (ranks > UINT64_C(1) << rounds) rounds++;
+    return ranks * rounds * 2 * sizeof(comm_header);
+}
+
+bool comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks, uint64_t *bytes) {
+    hg_comm comm = {.size = ranks};
+    comm_op op = {.comm = &comm, .call = {.kind = kind}, .block = block, .among = {.count = ranks}};
+    bool one_gives = kind == HG_COMM_BROADCAST || kind == HG_COMM_SCATTER;
+    uint64_t others = ranks ? ranks - 1 : 0,
+             blocks = is_small(&op) ? (one_gives ? 1 : ranks) * others * blocks_given(&op)
+                                    : blocks_moved(kind, ranks);
+    *bytes = 0;
+    if (!ranks) return true;
+    return hg_mul_u64(blocks, block, bytes) && hg_add_u64(*bytes, first_bytes(ranks), bytes);
 }

@@ -170,8 +170,9 @@ static inline bool comm_combines(hg_comm_kind kind) {
 }
 
 /* Bytes that all ranks together send for a call, with the first messages: what hg_comm.counts.sent
- * of all of them counts. block: of hg_comm_call.count elements. */
-uint64_t comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks);
+ * of all of them counts. block: of hg_comm_call.count elements. false: 2^64 or more. */
+bool comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks,
+                     uint64_t *bytes) HG_NODISCARD;
 
 /* ---- engine.c ---- */
 /* A call whose operands are checked. With an event it is the engine's from now on, and freed with

@@ -1607,6 +1607,12 @@ def graphs():
     expect(told, 0, what="plan net.graph")
     check(re.search(r"^net on 2 ranks: 0 bytes between ranks\n2 ranks, the first 0: \d+ bytes of memory", told.out)
           and "on the wire    0 s" in told.out and "calculating    " in told.out, f"plan net.graph: {told}")
+    # an array of 2^61 bytes: on 4 ranks 6 times that go between them, on 5 ranks 8 times, which is 2^64
+    write("large.graph", ".graph 1\n.input x f32 [4294967296, 134217728] partial sum\n.output y = x\n")
+    told = run("plan", "large.graph", "--ranks", "4", "--fast")
+    check(f": {2 * 3 * 2**61 + 4 * 3 * 32} bytes between ranks\n" in told.out, f"plan large.graph: {told}")
+    told = run("plan", "large.graph", "--ranks", "5", "--fast")
+    check(told.status == 2 and not told.out and "all_reduce: 2^64 bytes or more cannot be counted" in told.err, f"plan large.graph on 5 ranks: {told}")
     for error, *words in (("extents without a number", net), ("no such value", net, "--set", "n=8", "--place", "q=whole"),
                           ("expected whole, split AXIS", net, "--set", "n=8", "--place", "x=here"), ("'5000'", net, "--ranks", "5000"),
                           ("from 1 rank on", net, "--ranks", "0"), ("from 1 rank on", net, "--ranks", "2", "--rank", "2"),

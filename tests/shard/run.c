@@ -304,9 +304,13 @@ static void check_counts(tester *t, const rank *ranks, const graph_shard_options
         return;
     }
     t->collectives += cost.exchange_count;
-    for (uint64_t i = 0; i < cost.exchange_count; i++)
-        planned += comm_call_bytes(kind_of(cost.exchanges[i].op), cost.exchanges[i].block,
-                                   t->ranks);
+    for (uint64_t i = 0; i < cost.exchange_count; i++) {
+        uint64_t bytes = 0;
+        if (!comm_call_bytes(kind_of(cost.exchanges[i].op), cost.exchanges[i].block, t->ranks,
+                             &bytes))
+            complain(t, "bytes of a collective cannot be counted");
+        planned += bytes;
+    }
     for (uint32_t r = 0; r < t->ranks; r++) sent += ranks[r].comm->counts.sent;
     for (uint32_t i = 0; i < cost.cost_count; i++) members += cost.costs[i].ranks;
     if (planned != sent || members != t->ranks) {
