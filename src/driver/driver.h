@@ -213,14 +213,16 @@ typedef struct hg_driver_shape {
     int64_t extents[PLAN_MAX_RANK];
 } hg_driver_shape;
 
-/* A whole array graph for module_create: StableHLO whose @main takes a tensor<1xui64> that is 0,
- * then a tensor for each argument, and returns one for each result and,
- * flagged, a tensor<i1> (stablehlo/graph.h, shlo_form). Borrowed for the call. */
+/* A whole array graph for module_create: StableHLO whose @main takes a tensor of ui64, 0 and the
+ * numbers, then a tensor for each argument, and returns one for each result and, flagged, a
+ * tensor<i1> (stablehlo/graph.h, shlo_form). Borrowed for the call. */
 typedef struct hg_driver_module_text {
     char *text;
     uint64_t length;
     uint32_t argument_count, result_count;
     bool flagged;
+    const uint64_t *numbers;
+    uint32_t number_count;
     const hg_driver_shape *shapes; /* of each argument, then of each result */
 } hg_driver_module_text;
 

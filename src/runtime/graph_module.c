@@ -35,13 +35,17 @@ static void add(hg_graph_module *m, const hg_graph *g, const uint64_t *extents,
 static hg_status compile(hg_graph_module *m, const hg_graph *g, const uint64_t *extents,
                          hg_driver_module_text *text) {
     hg_text out = {0};
-    const shlo_form form = {.driver = true, .flagged = &text->flagged};
+    shlo_numbers numbers = {0};
+    const shlo_form form = {.driver = true, .flagged = &text->flagged, .numbers = &numbers};
     hg_status status = shlo_print_graph(g, extents, &form, &out);
     text->text = out.data;
     text->length = out.length;
+    text->numbers = numbers.data;
+    text->number_count = (uint32_t)numbers.count;
     if (status == HG_OK)
         status = m->backend->driver->module_create(m->backend->device, text, &m->module);
     hg_text_free(&out);
+    hg_vec_free(&numbers);
     return status;
 }
 

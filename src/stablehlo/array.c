@@ -656,13 +656,10 @@ ten ten_part(ten_module *m, ten a, bool imaginary) {
     return line(m, ten_like(a, type), ARGUMENTS(a), "%s %%%u", imaginary ? "imag" : "real", N(a));
 }
 
-ten ten_update(ten_module *m, ten into, ten part, const uint64_t *at) {
+static ten update(ten_module *m, ten into, ten part, const ten *starts) {
     into = ten_made(m, into);
     part = ten_made(m, part);
-    ten starts[TEN_MOST_RANK], r = ten_like(into, into.type);
-    for (uint8_t i = 0; i < into.rank; i++)
-        starts[i] = ten_integer(m, scalar_of(HG_TYPE_I64), at[i]);
-    r = ten_new(m, r);
+    ten r = ten_new(m, ten_like(into, into.type));
     hg_text_addf(m->out, "    %%%u = stablehlo.dynamic_update_slice %%%u, %%%u", N(r), N(into),
                  N(part));
     for (uint8_t i = 0; i < into.rank; i++) hg_text_addf(m->out, ", %%%u", N(starts[i]));
@@ -675,4 +672,23 @@ ten ten_update(ten_module *m, ten into, ten part, const uint64_t *at) {
     ten_print_type(m->out, r);
     hg_text_addf(m->out, "\n");
     return r;
+}
+
+ten ten_update(ten_module *m, ten into, ten part, const uint64_t *at) {
+    ten starts[TEN_MOST_RANK];
+    for (uint8_t i = 0; i < into.rank; i++)
+        starts[i] = ten_integer(m, scalar_of(HG_TYPE_I64), at[i]);
+    return update(m, into, part, starts);
+}
+
+ten ten_update_at(ten_module *m, ten into, ten part, ten at) {
+    at = ten_made(m, at);
+    return update(m, into, part, &at);
+}
+
+ten ten_slice_at(ten_module *m, ten a, ten at, uint64_t count) {
+    a = ten_made(m, a);
+    at = ten_made(m, at);
+    return line(m, ten_shape(a.type, 1, &count), ARGUMENTS(a, at),
+                "dynamic_slice %%%u, %%%u, sizes = [%llu]", N(a), N(at), (unsigned long long)count);
 }

@@ -122,5 +122,8 @@ ten ten_fft(ten_module *m, ten a, const char *kind, uint64_t n, ten shape);
 ten ten_complex(ten_module *m, ten re, ten im);
 ten ten_part(ten_module *m, ten a, bool imaginary);
 ten ten_update(ten_module *m, ten into, ten part, const uint64_t *at); /* a part is replaced */
+/* Of tensors with one axis, from an element whose number, an i64 of no axes, the run tells. */
+ten ten_slice_at(ten_module *m, ten a, ten at, uint64_t count);
+ten ten_update_at(ten_module *m, ten into, ten part, ten at);
 
 #endif

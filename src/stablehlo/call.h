@@ -15,6 +15,8 @@
 typedef struct shlo_operands {
     ten memory[HG_MAX_OPERANDS]; /* name 0: none is there, all of it is written */
     ten result[HG_MAX_OPERANDS]; /* of those that are written; set by shlo_print_call */
+    /* The operand `position`, an i64 of no axes, where the run tells it; name 0: the call does. */
+    ten position;
 } shlo_operands;
 
 /* False: module->unsupported says what StableHLO has no words for. Requires: arrays have elements.

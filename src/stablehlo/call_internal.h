@@ -18,6 +18,9 @@ ten shlo_in(shlo_call *c, const char *name);
 ten shlo_all(shlo_call *c, const char *name);
 /* The elements of an array that is written, in any shape of as many. */
 void shlo_out(shlo_call *c, const char *name, ten value);
+/* All elements of the memory that it lies in. */
+void shlo_out_memory(shlo_call *c, const char *name, ten value);
+ten shlo_memory_of(const shlo_call *c, const char *name);
 static inline uint64_t shlo_size(const shlo_call *c, const char *name) {
     return plan_named(c->call, name);
 }

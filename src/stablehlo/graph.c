@@ -2,6 +2,7 @@
  * Must not know: what an instruction is (call.h), devices. */
 #include "stablehlo/graph.h"
 #include "stablehlo/call.h"
+#include "stablehlo/late.h"
 #include <string.h>
 
 typedef struct graph_printer {
@@ -9,7 +10,10 @@ typedef struct graph_printer {
     const uint64_t *extents;
     const shlo_form *form;
     ten_module m;
-    ten *values; /* by number; name 0: not made so far */
+    ten *values;    /* by number; name 0: not made so far */
+    uint32_t *late; /* of each term: its place in the first argument; 0: the text has it */
+    uint32_t late_count;
+    ten told; /* that argument */
 } graph_printer;
 
 bool shlo_takes(const hg_graph *g, const shlo_form *form, uint32_t value) {
@@ -40,10 +44,10 @@ static void check_value(graph_printer *p, uint32_t number) {
 
 static void take(graph_printer *p) {
     const char *comma = "";
-    ten none = ten_shape(HG_TYPE_U64, 1, (uint64_t[]){1});
     if (p->form->driver) {
-        none = p->m.zero = ten_new(&p->m, none);
-        hg_text_addf(p->m.out, "%%%u: tensor<1xui64>", (unsigned)none.name);
+        p->told = ten_new(&p->m, ten_shape(HG_TYPE_U64, 1, (uint64_t[]){p->late_count + 1}));
+        hg_text_addf(p->m.out, "%%%u: ", (unsigned)p->told.name);
+        ten_print_type(p->m.out, p->told);
         comma = ", ";
     }
     for (uint32_t i = 0; i < p->g->values.count; i++) {
@@ -74,7 +78,48 @@ static void print_constant(graph_printer *p, uint32_t number) {
     p->values[number] = t;
 }
 
+/* ---- what a run tells ---- */
+
+static hg_status find_late(graph_printer *p) {
+    shlo_numbers *numbers = p->form->numbers;
+    p->late = hg_calloc((size_t)p->g->terms.count + 1, sizeof *p->late);
+    if (!p->late) return hg_fail_memory();
+    if (!p->form->driver || !numbers) return HG_OK;
+    HG_TRY(shlo_find_late(p->g, p->late, &p->late_count));
+    for (uint32_t i = 0; i < p->late_count; i++)
+        if (!hg_vec_push(numbers)) return hg_fail_memory();
+    for (uint64_t i = 0; i < p->g->terms.count; i++)
+        if (p->late[i]) numbers->data[p->late[i] - 1] = p->extents[i];
+    return HG_OK;
+}
+
+/* Name 0: the text has it. */
+static ten told(graph_printer *p, graph_extent e) {
+    if (e == GRAPH_NOT_SET || !p->late[e]) return (ten){0};
+    ten one = ten_slice(&p->m, p->told, 0, p->late[e], p->late[e] + 1, 1);
+    return ten_convert(&p->m, ten_reshape(&p->m, one, 0, NULL), HG_TYPE_I64);
+}
+
 /* ---- values ---- */
+
+/* So many elements, gaps included. */
+static uint64_t span_of(ten shape, const uint64_t *strides) {
+    uint64_t span = 1;
+    if (!strides) return ten_count(shape);
+    for (uint8_t d = 0; d < shape.rank; d++) span += (shape.extents[d] - 1) * strides[d];
+    return span;
+}
+
+static ten view_of(graph_printer *p, uint32_t number) {
+    const graph_value *v = &p->g->values.data[number];
+    uint64_t strides[PLAN_MAX_RANK], *steps = v->strided ? strides : NULL;
+    ten shape = shape_of(p, number), memory = p->values[v->of], at = told(p, v->offset);
+    for (uint8_t d = 0; d < v->rank && v->strided; d++) strides[d] = p->extents[v->strides[d]];
+    if (!at.name) return shlo_view(&p->m, memory, p->extents[v->offset], shape, steps);
+    uint64_t count = ten_count(memory);
+    memory = ten_slice_at(&p->m, ten_reshape(&p->m, memory, 1, &count), at, span_of(shape, steps));
+    return shlo_view(&p->m, memory, 0, shape, steps);
+}
 
 /* One that is read: a view is made where it is read first. */
 static ten value_of(graph_printer *p, uint32_t number) {
@@ -87,13 +132,7 @@ static ten value_of(graph_printer *p, uint32_t number) {
         p->g->values.data[at].bytes)
         print_constant(p, at);
     if (!p->values[at].name) ten_refuse(&p->m, "a value that nothing has made");
-    while (count-- > 0 && !p->m.unsupported[0]) {
-        const graph_value *v = &p->g->values.data[chain[count]];
-        uint64_t strides[PLAN_MAX_RANK];
-        for (uint8_t d = 0; d < v->rank && v->strided; d++) strides[d] = p->extents[v->strides[d]];
-        p->values[chain[count]] = shlo_view(&p->m, p->values[v->of], p->extents[v->offset],
-                                            shape_of(p, chain[count]), v->strided ? strides : NULL);
-    }
+    while (count-- > 0 && !p->m.unsupported[0]) p->values[chain[count]] = view_of(p, chain[count]);
     return p->values[number];
 }
 
@@ -112,6 +151,7 @@ static void print_call(graph_printer *p, const graph_call *call) {
         const graph_operand *before = graph_operand_of(p->g, call, s->arrays[i].operand);
         if (before && before->kind == GRAPH_ARRAY) o.memory[i] = value_of(p, before->number);
     }
+    o.position = told(p, shlo_position_of(p->g, call));
     if (!p->m.unsupported[0] && shlo_print_call(&p->m, &s->call, &o))
         for (uint32_t i = 0; i < s->call.array_count; i++) {
             if (!s->arrays[i].written) continue;
@@ -185,6 +225,7 @@ static hg_status print_module(graph_printer *p, hg_text *out) {
     p->m.out = &head;
     take(p);
     p->m.out = &body;
+    if (p->told.name) p->m.zero = ten_slice(&p->m, p->told, 0, 0, 1, 1);
     hg_status status = print_calls(p);
     if (status == HG_OK) give(p);
     if (status == HG_OK && p->m.unsupported[0])
@@ -205,11 +246,12 @@ hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shl
                            hg_text *out) {
     graph_printer p = {.g = g, .extents = extents, .form = form, .m = {.next = 1}};
     p.values = hg_calloc((size_t)g->values.count + 1, sizeof *p.values);
-    hg_status status = p.values ? HG_OK : hg_fail_memory();
+    hg_status status = p.values ? find_late(&p) : hg_fail_memory();
     for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++) check_value(&p, i);
     if (p.m.unsupported[0] && status == HG_OK)
         status = hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s", g->name, p.m.unsupported);
     if (status == HG_OK) status = print_module(&p, out);
     hg_free(p.values);
+    hg_free(p.late);
     return status;
 }

@@ -5,12 +5,17 @@
 
 #include "graph/graph.h"
 
+typedef HG_VEC(uint64_t) shlo_numbers;
+
 /* What the module takes and gives. */
 typedef struct shlo_form {
     /* For a driver: @main takes a tensor<1xui64> that is 0 first, which keeps the compiler from
      * joining products, quotients and roots of maps with others, and all constants are arguments.
      * False: constants whose elements are known stand in the text. */
     bool driver;
+    /* Set, where it is not NULL and `driver`: numbers that stand behind the 0, in its tensor, so
+     * that the text is the same for all of them (late.h). */
+    shlo_numbers *numbers;
     /* Set, where it is not NULL: behind the outputs stands a tensor<i1>, whether an index was
      * outside or a divisor 0, when no result counts. It stands there where that can be. */
     bool *flagged;

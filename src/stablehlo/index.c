@@ -115,8 +115,25 @@ void shlo_sort(shlo_call *c) {
 
 /* ---- caches ---- */
 
+/* New places side by side, from one on that the run tells. */
+static void update_at(shlo_call *c) {
+    ten_module *m = c->m;
+    ten old = shlo_memory_of(c, "cache"), more = shlo_pattern(m, shlo_in(c, "new_kv")),
+        memory = shlo_pattern(m, old);
+    uint64_t have = ten_count(old), count = ten_count(more),
+             place = count / shlo_size(c, "seq_len");
+    ten from = ten_binary(m, "multiply", c->o->position, ten_integer(m, c->o->position, place));
+    memory = ten_update_at(m, ten_reshape(m, memory, 1, &have), ten_reshape(m, more, 1, &count),
+                           from);
+    shlo_out_memory(c, "cache", ten_bits(m, memory, old.type));
+}
+
 /* The first places of the cache up to the last new one; what lies behind stays (shlo_out). */
 void shlo_kv_cache(shlo_call *c) {
+    if (c->o->position.name) {
+        update_at(c);
+        return;
+    }
     ten cache = shlo_in(c, "cache"), more = shlo_in(c, "new_kv");
     const uint64_t at[] = {shlo_size(c, "position"), 0, 0, 0};
     ten r = ten_update(c->m, shlo_pattern(c->m, cache), shlo_pattern(c->m, more), at);

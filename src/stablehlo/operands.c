@@ -156,9 +156,13 @@ static uint32_t number_of(const shlo_call *c, const plan_array *a) {
     return (uint32_t)(a - c->call->arrays);
 }
 
+ten shlo_memory_of(const shlo_call *c, const char *name) {
+    return c->o->memory[number_of(c, array_of(c, name))];
+}
+
 ten shlo_in(shlo_call *c, const char *name) {
     const plan_array *a = array_of(c, name);
-    ten memory = c->o->memory[number_of(c, a)];
+    ten memory = shlo_memory_of(c, name);
     if (a->open) return flat(c->m, memory);
     return view(c->m, memory, a);
 }
@@ -221,4 +225,9 @@ void shlo_out(shlo_call *c, const char *name, ten value) {
         value = ten_reshape(m, ten_bits(m, whole, old.type), old.rank, old.extents);
     }
     c->o->result[number] = value;
+}
+
+void shlo_out_memory(shlo_call *c, const char *name, ten value) {
+    ten old = shlo_memory_of(c, name);
+    c->o->result[number_of(c, array_of(c, name))] = ten_reshape(c->m, value, old.rank, old.extents);
 }

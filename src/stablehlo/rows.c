@@ -117,7 +117,9 @@ static ten angles(shlo_call *c, uint64_t places, uint64_t half, uint8_t type) {
         place = ten_iota(m, shape, 0);
     uint64_t first = shlo_size(c, "position");
     if (first + places > UINT64_C(1) << 24) ten_refuse(m, "a position of 2^24 or more");
-    place = ten_binary(m, "add", place, ten_integer(m, shape, first));
+    place = ten_binary(m, "add", place,
+                       c->o->position.name ? ten_everywhere(m, c->o->position, shape)
+                                           : ten_integer(m, shape, first));
     place = ten_convert(m, place, type);
     return ten_binary(m, "multiply", place, ten_along(m, wide(c, "freqs"), place, 1));
 }

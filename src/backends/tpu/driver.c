@@ -35,7 +35,7 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 }
 
 static void device_close(hg_device *device) {
-    tpu_free_steps(device);
+    tpu_free_codes(device);
     hg_blob_cache_close(device->cache);
     hg_mutex_destroy(&device->lock);
     hg_free(device);

@@ -86,6 +86,69 @@ void tpu_free_executable(pjrt_executable *code) {
             &(pjrt_of_executable){{sizeof(pjrt_of_executable), NULL}, code});
 }
 
+/* ---- by their text ---- */
+
+enum { MOST_CODES = 256 }; /* that a device keeps, more only where all are in use */
+
+static hg_status add_code(hg_device *d, const uint8_t key[32], char *text, uint64_t length,
+                          tpu_code **code) {
+    tpu_code *made = hg_calloc(1, sizeof *made), **place = made ? hg_vec_push(&d->codes) : NULL;
+    hg_status status = place ? tpu_compile(d, text, length, &made->executable) : hg_fail_memory();
+    if (status != HG_OK) {
+        if (place) d->codes.count--;
+        hg_free(made);
+        return status;
+    }
+    memcpy(made->key, key, sizeof made->key);
+    *code = *place = made;
+    return HG_OK;
+}
+
+static void free_code(tpu_code *code) {
+    tpu_free_executable(code->executable);
+    hg_free(code);
+}
+
+/* The one that nobody has and that was not used for the longest time. */
+static void drop_oldest(hg_device *d) {
+    uint64_t oldest = d->codes.count;
+    for (uint64_t i = 0; i < d->codes.count; i++)
+        if (!d->codes.data[i]->references &&
+            (oldest == d->codes.count || d->codes.data[i]->used < d->codes.data[oldest]->used))
+            oldest = i;
+    if (oldest == d->codes.count) return;
+    free_code(d->codes.data[oldest]);
+    d->codes.data[oldest] = d->codes.data[--d->codes.count];
+}
+
+hg_status tpu_code_find(hg_device *d, char *text, uint64_t length, tpu_code **code) {
+    uint8_t key[32];
+    hg_blake3 h;
+    hg_blake3_init(&h);
+    hg_blake3_update(&h, text, (size_t)length);
+    hg_blake3_final(&h, key);
+    tpu_code *found = NULL;
+    for (uint64_t i = 0; i < d->codes.count && !found; i++)
+        if (memcmp(d->codes.data[i]->key, key, sizeof key) == 0) found = d->codes.data[i];
+    if (!found && d->codes.count >= MOST_CODES) drop_oldest(d);
+    if (!found) HG_TRY(add_code(d, key, text, length, &found));
+    found->references++;
+    found->used = ++d->clock;
+    *code = found;
+    return HG_OK;
+}
+
+void tpu_code_release(tpu_code *code) {
+    if (code) code->references--;
+}
+
+void tpu_free_codes(hg_device *device) {
+    for (uint64_t i = 0; i < device->codes.count; i++) free_code(device->codes.data[i]);
+    hg_vec_free(&device->codes);
+}
+
+/* ---- runs ---- */
+
 hg_status tpu_execute(hg_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
                       size_t count, pjrt_buffer **results) {
     pjrt_buffer *const *lists[1] = {arguments};

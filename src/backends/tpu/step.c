@@ -4,8 +4,6 @@
 #include "stablehlo/step.h"
 #include <string.h>
 
-enum { MOST_STEPS = 256 }; /* executables that a device keeps */
-
 typedef struct bound {
     hg_driver_arena *arenas[HG_MAX_OPERANDS];
     shlo_memory memories[HG_MAX_OPERANDS];
@@ -47,49 +45,6 @@ static void bind(bound *b, const hg_driver_step *s) {
         b->memories[i].count = tpu_words(b->arenas[i], (uint8_t)bytes_of(b->memories[i].type));
 }
 
-/* ---- executables, by their text ---- */
-
-static void hash_of(const hg_text *text, uint8_t key[32]) {
-    hg_blake3 h;
-    hg_blake3_init(&h);
-    hg_blake3_update(&h, text->data, text->length);
-    hg_blake3_final(&h, key);
-}
-
-static hg_status find(hg_device *d, const hg_text *text, pjrt_executable **code) {
-    uint8_t key[32];
-    tpu_step *place = NULL;
-    hash_of(text, key);
-    for (uint64_t i = 0; i < d->steps.count; i++) {
-        tpu_step *s = &d->steps.data[i];
-        if (memcmp(s->key, key, sizeof key) == 0) {
-            s->used = ++d->clock;
-            *code = s->code;
-            return HG_OK;
-        }
-        if (!place || s->used < place->used) place = s;
-    }
-    HG_TRY(tpu_compile(d, text->data, text->length, code));
-    if (d->steps.count < MOST_STEPS)
-        place = hg_vec_push(&d->steps);
-    else
-        tpu_free_executable(place->code);
-    if (!place) {
-        tpu_free_executable(*code);
-        return hg_fail_memory();
-    }
-    memcpy(place->key, key, sizeof key);
-    place->code = *code;
-    place->used = ++d->clock;
-    return HG_OK;
-}
-
-void tpu_free_steps(hg_device *device) {
-    for (uint64_t i = 0; i < device->steps.count; i++)
-        tpu_free_executable(device->steps.data[i].code);
-    hg_vec_free(&device->steps);
-}
-
 /* ---- runs ---- */
 
 static hg_status run(hg_device *device, pjrt_executable *code, bound *b) {
@@ -118,12 +73,14 @@ static hg_status run(hg_device *device, pjrt_executable *code, bound *b) {
 hg_status tpu_run_step(hg_device *device, const hg_driver_step *step) {
     bound b = {.count = 0};
     hg_text text = {0};
-    pjrt_executable *code = NULL;
+    tpu_code *code = NULL;
     bind(&b, step);
     hg_status status = shlo_print_step(step->call, b.memories, b.count, b.places, &text);
-    if (status == HG_OK) status = find(device, &text, &code);
+    if (status == HG_OK) status = tpu_code_find(device, text.data, text.length, &code);
     hg_text_free(&text);
-    return status == HG_OK ? run(device, code, &b) : status;
+    if (status == HG_OK) status = run(device, code->executable, &b);
+    tpu_code_release(code);
+    return status;
 }
 
 /* What keeps the instruction's promise and cannot fault. Each array in memory of its own here. */

@@ -31,19 +31,20 @@ hg_status tpu_await(const char *call, pjrt_event *event) HG_NODISCARD; /* NULL: 
 void tpu_free_buffer(pjrt_buffer *buffer);                             /* NULL is fine */
 
 /* ---- memory.c ---- */
-/* An executable of a step, by the hash of its text. */
-typedef struct tpu_step {
+/* An executable by the hash of its text, which steps and modules share. */
+typedef struct tpu_code {
     uint8_t key[32];
-    pjrt_executable *code;
-    uint64_t used; /* when, by the device's clock */
-} tpu_step;
+    pjrt_executable *executable;
+    uint32_t references; /* 0: it is kept for the next who has that text */
+    uint64_t used;       /* when, by the device's clock */
+} tpu_code;
 struct hg_device {
     hg_device_caps caps;
     pjrt_device *device;
     hg_blob_cache *cache; /* of executables, on disk */
     bool expands;         /* vendor `off`: steps are their expansions */
     hg_mutex lock;        /* of arenas' contents and of all executables */
-    HG_VEC(tpu_step) steps;
+    HG_VEC(tpu_code *) codes;
     uint64_t clock;
 };
 /* Bytes that are on the host, on the device, or on both. */
@@ -71,6 +72,11 @@ hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISC
 hg_status tpu_compile(hg_device *device, char *text, uint64_t length,
                       pjrt_executable **code) HG_NODISCARD;
 void tpu_free_executable(pjrt_executable *code); /* NULL is fine */
+/* The same, compiled once for all who have that text. Requires: the device's lock. */
+hg_status tpu_code_find(hg_device *device, char *text, uint64_t length,
+                        tpu_code **code) HG_NODISCARD;
+void tpu_code_release(tpu_code *code); /* NULL is fine. The same */
+void tpu_free_codes(hg_device *device);
 /* results: room for as many as it has; what it gave is the caller's, also after a failure. */
 hg_status tpu_execute(hg_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
                       size_t count, pjrt_buffer **results) HG_NODISCARD;
@@ -84,7 +90,6 @@ hg_status tpu_module_run(hg_driver_module *module, const hg_range *ranges, bool 
 /* ---- step.c ---- */
 bool tpu_step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch);
 hg_status tpu_run_step(hg_device *device, const hg_driver_step *step) HG_NODISCARD; /* the lock */
-void tpu_free_steps(hg_device *device);
 
 /* ---- launch.c ---- */
 hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
