@@ -119,7 +119,8 @@ HG_API void hg_distributed_destroy(hg_distributed *distributed);
 HG_API hg_backend *hg_distributed_backend(const hg_distributed *distributed);
 HG_API hg_comm *hg_distributed_comm(const hg_distributed *distributed);
 /** Every rank calls it with the same program, whole arrays of equal elements and the same
- * placements, and has whole outputs afterwards. Errors as hg_multi_gpu_execute, and of hg_comm_run.
+ * placements, and has whole outputs afterwards. Errors as hg_multi_gpu_execute, and of hg_comm_run:
+ * where one rank fails all do, with its error behind "rank R: ", and may go on.
  */
 HG_API hg_status hg_distributed_execute_cluster(hg_distributed *distributed, hg_program *program,
                                                 const hg_launch *launch, const hg_params *params,

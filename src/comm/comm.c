@@ -280,14 +280,16 @@ static int by_key(const void *a, const void *b) {
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The communicator of those members, which all call this. */
-static hg_status make_part(hg_comm *c, const uint32_t *members, uint32_t count, uint64_t number,
-                           hg_comm **part) {
+static uint64_t deadline_ns(hg_comm *c) { return hg_clock_ns() + timeout_ms(c) * 1000000; }
+
+/* The communicator of those members; every rank that goes on calls this, who has no part too. */
+static hg_status make_part(hg_comm *c, const comm_part *wanted, hg_comm **part) {
     uint32_t own = 0;
-    comm_group *group;
-    while (members[own] != c->rank) own++;
-    HG_TRY(c->provider->split(c->group, members, count, number, &group));
-    hg_status status = make_comm(c->provider, group, c->backend, own, count, part);
+    comm_group *group = NULL;
+    HG_TRY(c->provider->split(c->group, wanted, deadline_ns(c), &group));
+    if (!wanted->count) return HG_OK;
+    while (wanted->members[own] != c->rank) own++;
+    hg_status status = make_comm(c->provider, group, c->backend, own, wanted->count, part);
     if (status != HG_OK)
         c->provider->close(group);
     else
@@ -306,11 +308,11 @@ static hg_status split_by(hg_comm *c, claim own, claim *all, uint32_t *members, 
     comm_op op;
     HG_TRY(comm_describe(c, &call, &op));
     HG_TRY(comm_submit(c, &op));
-    if (own.color == HG_COMM_NO_COLOR) return HG_OK;
     qsort(all, c->size, sizeof *all, by_key);
     for (uint32_t i = 0; i < c->size; i++)
-        if (all[i].color == own.color) members[count++] = all[i].rank;
-    return make_part(c, members, count, op.own.sequence, part);
+        if (all[i].color == own.color && own.color != HG_COMM_NO_COLOR)
+            members[count++] = all[i].rank;
+    return make_part(c, &(comm_part){members, count, op.own.sequence}, part);
 }
 
 hg_status hg_comm_split(hg_comm *c, uint32_t color, uint32_t key, hg_comm **part) {
@@ -352,7 +354,7 @@ static hg_status agree(hg_comm *c, uint64_t flags, comm_agreement *agreed) {
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "%s cannot go on without a rank: the launcher ends the job",
                        c->provider->name);
-    return c->provider->agree(c->group, hg_clock_ns() + timeout_ms(c) * 1000000, flags, agreed);
+    return c->provider->agree(c->group, deadline_ns(c), flags, agreed);
 }
 
 hg_status hg_comm_agree(hg_comm *c, uint64_t *flags) {
@@ -373,8 +375,8 @@ hg_status hg_comm_shrink(hg_comm *c, hg_comm **rest) {
     if (!rest) return hg_null_argument("rest");
     *rest = NULL;
     HG_TRY(agree(c, 0, &agreed));
-    hg_status status = make_part(c, agreed.members, agreed.count, COMM_SHRUNK | agreed.number,
-                                 rest);
+    hg_status status = make_part(
+        c, &(comm_part){agreed.members, agreed.count, COMM_SHRUNK | agreed.number}, rest);
     hg_free(agreed.members);
     return status;
 }

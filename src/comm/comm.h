@@ -133,6 +133,7 @@ struct hg_comm {
     comm_op *ops;
     struct {
         uint32_t looks; /* at them */
+        uint32_t told;  /* atomic: failures of calls that were not this rank's own */
         uint64_t sent;  /* bytes of messages of collectives */
     } counts;
     struct {

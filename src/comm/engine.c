@@ -258,6 +258,8 @@ static comm_progress end(comm_op *op, hg_status status, bool common) {
     if (op->own.failed) { /* what it was here, not that it was */
         status = op->status;
         *hg_error_record() = op->error;
+    } else if (status != HG_OK) {
+        hg_atomic_fetch_add(&op->comm->counts.told, 1, HG_RELAXED);
     }
     if (status != HG_OK && !common) fail(op, status);
     finish(op, status);

@@ -38,6 +38,13 @@ typedef struct comm_agreement {
     uint32_t count;
 } comm_agreement;
 
+/* Of a split, what one rank wants to be in. */
+typedef struct comm_part {
+    const uint32_t *members;
+    uint32_t count;
+    uint64_t number;
+} comm_part;
+
 /* One rank's end of a group of ranks. Functions are called by one thread at a time, but wake,
  * revoke and what stands below it. */
 typedef struct comm_group comm_group;
@@ -66,10 +73,10 @@ typedef struct comm_provider {
     void (*move_apart)(comm_group *group);
     void (*sleep)(comm_group *group, uint64_t until_ns);
     void (*wake)(comm_group *group);
-    /* A group of some members, all of which call it, and nobody else: ranks of this one in their
-     * new order. number: the same on all of them, another one while a group of the last one is
-     * made. */
-    hg_status (*split)(comm_group *group, const uint32_t *members, uint32_t count, uint64_t number,
+    /* A group of some members: ranks of this one in their new order. Every rank that goes on calls
+     * it, who has no part with count 0, which makes none. number: the same on all of them, another
+     * one while a group of the last one is made. */
+    hg_status (*split)(comm_group *group, const comm_part *wanted, uint64_t deadline_ns,
                        comm_group **part);
     /* Ends what is posted, on every rank that can be told: polls fail with the words. */
     void (*revoke)(comm_group *group, const char *why);

@@ -1,5 +1,6 @@
 /* hg_distributed_...: this process as one of those that a launcher has started. Must not know: how
  * ranks exchange messages. */
+#include "comm/comm.h"
 #include "dist/dist.h"
 #include <stdio.h>
 
@@ -68,6 +69,56 @@ hg_comm *hg_distributed_comm(const hg_distributed *d) {
     return d ? d->comm : NULL;
 }
 
+/* ---- what ranks came to ---- */
+
+static hg_status collective(hg_distributed *d, hg_comm_kind kind, hg_type type, uint64_t count,
+                            uint32_t root, void *array) {
+    const hg_comm_call call = {.size = sizeof call,
+                               .kind = kind,
+                               .operation = HG_COMM_MIN,
+                               .type = type,
+                               .peer = root,
+                               .count = count,
+                               .input = array,
+                               .output = array};
+    return hg_comm_run(d->comm, &call);
+}
+
+/* The least number of all ranks. Others may still be in a collective of the program, which this
+ * call ends as one that differs from it: then all of them come here. */
+static hg_status least_of_all(hg_distributed *d, uint32_t own, uint32_t *least) {
+    *least = own;
+    hg_status status = collective(d, HG_COMM_ALL_REDUCE, HG_TYPE_U32, 1, 0, least);
+    if (status != HG_ERROR_INVALID_ARGUMENT) return status;
+    *least = own;
+    return collective(d, HG_COMM_ALL_REDUCE, HG_TYPE_U32, 1, 0, least);
+}
+
+/* Every rank comes here, and all have the same afterwards: HG_OK, or the error of the first rank
+ * that failed by itself, before those that learned of it. told: failures that this one was told
+ * before the program began. */
+static hg_status agree(hg_distributed *d, hg_status status, uint32_t told) {
+    uint32_t ranks = hg_comm_size(d->comm), rank = hg_comm_rank(d->comm), own = UINT32_MAX, first;
+    hg_error error = *hg_error_record();
+    bool was_told = hg_atomic_load(&d->comm->counts.told, HG_RELAXED) != told;
+    if (ranks == 1) return status;
+    if (status != HG_OK) own = was_told ? ranks + rank : rank;
+    hg_status agreed = least_of_all(d, own, &first);
+    if (agreed == HG_OK && first != UINT32_MAX) {
+        uint32_t root = first % ranks;
+        agreed = collective(d, HG_COMM_BROADCAST, HG_TYPE_U8, sizeof error, root, &error);
+        if (agreed == HG_OK && root != rank) {
+            agreed = hg_fail(error.status, "rank %u: %s", (unsigned)root, error.message);
+            memcpy(error.message, hg_error_record()->message, sizeof error.message);
+            *hg_error_record() = error; /* with its place */
+            return agreed;
+        }
+    }
+    if (status == HG_OK) return agreed;
+    *hg_error_record() = error;
+    return status;
+}
+
 static hg_status run(hg_distributed *d, dist_job *job, const hg_placement *placements, size_t count,
                      hg_cluster_strategy strategy) {
     uint32_t ranks = hg_comm_size(d->comm), rank = hg_comm_rank(d->comm);
@@ -91,8 +142,10 @@ hg_status hg_distributed_execute_cluster(hg_distributed *d, hg_program *program,
     if ((int)strategy < 0 || strategy > HG_CLUSTER_HYBRID)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "strategy %d is none: 0 to %d", (int)strategy,
                        (int)HG_CLUSTER_HYBRID);
+    uint32_t told = hg_atomic_load(&d->comm->counts.told, HG_RELAXED);
     hg_status status = dist_job_begin(&job, d->backend, program, launch, params);
     if (status == HG_OK) status = run(d, &job, placements, count, strategy);
+    status = agree(d, status, told);
     hg_error error = *hg_error_record();
     dist_job_end(&job);
     if (status != HG_OK) *hg_error_record() = error;

@@ -2,6 +2,103 @@
 #include "comm/suite.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- one rank of a cluster fails ---- */
+
+static const char LAYER[] = ".atlas 1\n.program layer\n"
+                            ".param x buffer f32 in [8, 4]\n.param w buffer f32 in [4, 8]\n"
+                            ".param from buffer u32 in [4]\n.param y buffer f32 out [8, 8]\n"
+                            ".scratch v f32 [4, 8]\n"
+                            ".lanes [i < 4, j < 8]\n    v[i, j] = w[from[i], j]\n"
+                            "gemm c=y, a=x, b=v, m=8, n=8, k=4\n";
+
+typedef enum how { WELL, WITHOUT_AN_ARRAY, WITH_A_FAULT } how;
+
+static void cluster(hg_distributed *d, hg_program *program, uint32_t failing, how goes,
+                    suite_counts *counts) {
+    static const char *const names[] = {"x", "w", "from", "y"};
+    static const hg_placement rows[] = {{"x", "split 0"}};
+    hg_backend *backend = hg_distributed_backend(d);
+    uint32_t words[4][64], rank = hg_comm_rank(hg_distributed_comm(d));
+    hg_buffer buffers[4];
+    hg_params *params = hg_params_create();
+    bool good = true;
+    for (int i = 0; i < 4; i++) {
+        for (uint32_t j = 0; j < 64; j++) words[i][j] = i == 2 ? j % 4 : 0x3f800000;
+        if (i == 2 && goes == WITH_A_FAULT && rank == failing) words[i][1] = 9;
+        good = good && hg_backend_allocate_buffer(backend, 256, &buffers[i]) == HG_OK &&
+               hg_buffer_write(backend, buffers[i], 0, words[i], 256) == HG_OK;
+        if (i != 1 || goes != WITHOUT_AN_ARRAY || rank != failing)
+            good = good && hg_params_set_buffer(params, names[i], buffers[i]) == HG_OK;
+    }
+    hg_status status = hg_distributed_execute_cluster(d, program, NULL, params, rows, 1,
+                                                      HG_CLUSTER_HYBRID);
+    char by[32] = "";
+    const char *why = goes == WITH_A_FAULT ? "index 9 is outside" : "'w'";
+    if (rank != failing) snprintf(by, sizeof by, "rank %u: ", failing);
+    good = good && (status == HG_OK) == (goes == WELL) &&
+           (status == HG_OK ||
+            (strstr(hg_last_error_text(), by) && strstr(hg_last_error_text(), why))) &&
+           (goes != WITH_A_FAULT || hg_last_error()->lane == 8);
+    if (status == HG_OK) {
+        float y[64];
+        good = good && hg_buffer_read(backend, buffers[3], 0, y, sizeof y) == HG_OK;
+        for (int i = 0; i < 64; i++) good = good && y[i] == 4;
+    }
+    if (!good)
+        fprintf(stderr, "rank %u: a cluster where rank %u fails (%d): %s\n", rank, failing, goes,
+                hg_last_error_text());
+    hg_params_destroy(params);
+    for (int i = 0; i < 4; i++) good = hg_backend_free_buffer(backend, buffers[i]) == HG_OK && good;
+    *(good ? &counts->passed : &counts->failed) += 1;
+}
+
+static void clusters(uint32_t ranks, suite_counts *counts) {
+    const char *addresses[64];
+    hg_distributed *d = NULL;
+    hg_program *program = NULL;
+    for (uint32_t i = 0; i < ranks; i++) addresses[i] = "node:1";
+    if (hg_distributed_create(addresses, ranks, "cpu", &d) != HG_OK ||
+        hg_comm_set_timeout(hg_distributed_comm(d), 30000) != HG_OK ||
+        hg_program_assemble(LAYER, sizeof LAYER - 1, NULL, &program) != HG_OK) {
+        fprintf(stderr, "%s\n", hg_last_error_text());
+        counts->failed++;
+    } else {
+        cluster(d, program, 0, WELL, counts);
+        for (uint32_t failing = 0; failing<ranks; failing += ranks> 1 ? ranks - 1 : 1)
+            for (int goes = WITHOUT_AN_ARRAY; goes <= WITH_A_FAULT; goes++)
+                cluster(d, program, failing, (how)goes, counts);
+        cluster(d, program, 0, WELL, counts);
+    }
+    hg_program_release(program);
+    hg_distributed_destroy(d);
+}
+
+/* ---- a rank that does not come to a split ---- */
+
+/* Rank 0 has what the others say to it, and then waits for them: its deadline ends that, and the
+ * job, in which they wait for ever. */
+static int late_split(hg_comm *comm) {
+    uint32_t own[3] = {0}, all[3 * 64];
+    hg_comm_call say = {.size = sizeof say,
+                        .kind = HG_COMM_ALL_GATHER,
+                        .type = HG_TYPE_U32,
+                        .count = 3,
+                        .input = own,
+                        .output = all};
+    hg_comm *part = NULL;
+    if (hg_comm_rank(comm) != 0) {
+        (void)alarm(50);
+        if (hg_comm_run(comm, &say) != HG_OK) return 1;
+        for (;;) (void)pause();
+    }
+    hg_status status = hg_comm_set_timeout(comm, 500);
+    if (status == HG_OK) status = hg_comm_split(comm, 0, 0, &part);
+    printf("split: %s\n", hg_last_error_text());
+    fflush(stdout);
+    return status == HG_ERROR_TIMEOUT ? 3 : 1;
+}
 
 int main(int argc, char **argv) {
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
@@ -21,7 +118,9 @@ int main(int argc, char **argv) {
         fprintf(stderr, "the provider is %s\n", hg_comm_provider(comm));
         counts.failed++;
     }
+    if (argc > 1 && strcmp(argv[1], "--late-split") == 0) return late_split(comm);
     comm_suite(backend, comm, all, &counts);
+    clusters(hg_comm_size(comm), &counts);
     printf("rank %u of %u: %lu passed, %lu failed\n", hg_comm_rank(comm), hg_comm_size(comm),
            counts.passed, counts.failed);
     hg_comm_destroy(comm);

@@ -34,5 +34,17 @@ for title, launcher, arguments, libraries, counts in launchers(build):
         if code or sorted(int(r) for r, _, _, _ in said) != list(range(count)) or any(int(n) != count for _, n, _, _ in said):
             failed += 1
             print(f"{title}, {count} ranks: exit status {code}\n{output}\n{' '.join(command)}", file=sys.stderr)
+for title, launcher, arguments, libraries, counts in launchers(build):
+    if everything or not os.path.exists(launcher):
+        continue
+    command = [launcher, *arguments, "-n", "2", rank, "--late-split"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(libraries))
+        good = done.returncode != 0 and "not every rank has come to a split in time" in done.stdout
+    except subprocess.TimeoutExpired as late:
+        done, good = late, False
+    passed, failed = passed + good, failed + (not good)
+    if not good:
+        print(f"{title}, a rank that does not come to a split: {done}", file=sys.stderr)
 print(f"{passed} passed, {failed} failed, {skipped} skipped")
 sys.exit(failed != 0)

@@ -57,6 +57,7 @@ static struct {
 
 struct comm_group {
     uintptr_t comm;
+    uint32_t *members; /* ranks of comm; NULL: all of them */
     hg_mutex lock;
     hg_cond woken;
     uint32_t wakes, seen; /* under the lock */
@@ -190,7 +191,7 @@ static hg_status make_group(uintptr_t comm, comm_group **group) {
     comm_group *g = hg_calloc(1, sizeof *g);
     if (!g) return hg_fail_memory();
     g->comm = comm;
-    (void)mpi.call.Comm_set_errhandler(comm, mpi.errors_return);
+    if (comm) (void)mpi.call.Comm_set_errhandler(comm, mpi.errors_return);
     hg_mutex_init(&g->lock);
     hg_cond_init(&g->woken);
     *group = g;
@@ -221,43 +222,21 @@ static void close_group(comm_group *g) {
     if (!g) return;
     hg_mutex_lock(&mpi.lock);
     int finalized = 1;
-    if (!mpi.broken && mpi.call.Finalized(&finalized) == 0 && !finalized)
+    if (g->comm && !mpi.broken && mpi.call.Finalized(&finalized) == 0 && !finalized)
         (void)mpi.call.Comm_free(&g->comm);
     hg_mutex_unlock(&mpi.lock);
     hg_mutex_destroy(&g->lock);
     hg_cond_destroy(&g->woken);
+    hg_free(g->members);
     hg_free(g);
-}
-
-/* Under the lock. */
-static hg_status make_part(comm_group *g, const uint32_t *members, uint32_t count, uint64_t number,
-                           comm_group **part) {
-    uintptr_t all = 0, some = 0, comm = 0;
-    HG_TRY(works());
-    MPI_TRY(mpi.call.Comm_group(g->comm, &all));
-    int code = mpi.call.Group_incl(all, (int)count, (const int *)members, &some);
-    if (code == 0) {
-        code = mpi.call.Comm_create_group(g->comm, some, (int)(number & 32767), &comm);
-        (void)mpi.call.Group_free(&some);
-    }
-    (void)mpi.call.Group_free(&all);
-    MPI_TRY(code);
-    return make_group(comm, part);
-}
-
-static hg_status split(comm_group *g, const uint32_t *members, uint32_t count, uint64_t number,
-                       comm_group **part) {
-    hg_mutex_lock(&mpi.lock);
-    hg_status status = make_part(g, members, count, number, part);
-    hg_mutex_unlock(&mpi.lock);
-    return status;
 }
 
 /* ---- messages ---- */
 
 static hg_status post_message(comm_group *g, comm_transfer *t) {
     uintptr_t request = 0;
-    int count = (int)t->bytes, peer = (int)t->peer, tag = t->channel;
+    int count = (int)t->bytes, tag = t->channel,
+        peer = (int)(g->members ? g->members[t->peer] : t->peer);
     HG_TRY(works());
     MPI_TRY(t->receives ? mpi.call.Irecv(t->memory, count, mpi.byte, peer, tag, g->comm, &request)
                         : mpi.call.Isend(t->memory, count, mpi.byte, peer, tag, g->comm, &request));
@@ -326,6 +305,57 @@ static void wake(comm_group *g) {
     g->wakes++;
     hg_cond_signal(&g->woken);
     hg_mutex_unlock(&g->lock);
+}
+
+/* ---- parts ---- */
+
+/* A copy of the communicator, begun: what a rank that never comes leaves waiting is a request,
+ * which the deadline ends. A call of MPI that makes a communicator of the members alone would wait
+ * itself. */
+static hg_status begin_copy(comm_group *g, comm_group *part, uintptr_t *request) {
+    hg_mutex_lock(&mpi.lock);
+    hg_status status = works();
+    int code = status == HG_OK ? mpi.call.Comm_idup(g->comm, &part->comm, request) : 0;
+    if (code) status = fails(code);
+    hg_mutex_unlock(&mpi.lock);
+    return status;
+}
+
+static hg_status wait_for_copy(comm_group *g, uintptr_t request, uint64_t deadline_ns) {
+    comm_transfer copy = {.own = {request}};
+    while (!copy.done) {
+        HG_TRY(poll(g, &copy));
+        if (!copy.done && hg_clock_ns() >= deadline_ns) {
+            hg_mutex_lock(&mpi.lock);
+            mpi.broken = true;
+            hg_mutex_unlock(&mpi.lock);
+            return hg_fail(HG_ERROR_TIMEOUT, "MPI: not every rank has come to a split in time");
+        }
+        look(g);
+        if (!copy.done) sleep_until(g, deadline_ns);
+    }
+    return HG_OK;
+}
+
+static hg_status split(comm_group *g, const comm_part *wanted, uint64_t deadline_ns,
+                       comm_group **end) {
+    comm_group *part = NULL;
+    uintptr_t request = 0;
+    HG_TRY(make_group(0, &part));
+    part->members = hg_alloc((wanted->count + 1) * sizeof *part->members);
+    hg_status status = part->members ? begin_copy(g, part, &request) : hg_fail_memory();
+    if (status == HG_OK) {
+        status = wait_for_copy(g, request, deadline_ns);
+        if (status != HG_OK) return status; /* MPI may still write to it */
+        (void)mpi.call.Comm_set_errhandler(part->comm, mpi.errors_return);
+    }
+    if (status != HG_OK || !wanted->count) {
+        close_group(part);
+        return status;
+    }
+    memcpy(part->members, wanted->members, wanted->count * sizeof *part->members);
+    *end = part;
+    return HG_OK;
 }
 
 /* MPI without fault tolerance tells nobody: the others come to their deadlines. */

@@ -394,11 +394,14 @@ static part **find_part(shared *s, uint64_t number, uint32_t first) {
     return at;
 }
 
-static hg_status make_part(part **at, uint32_t first, uint32_t count, uint64_t number) {
-    part *p = hg_calloc(1, sizeof *p + count * sizeof(comm_group *));
+static hg_status make_part(part **at, const comm_part *wanted) {
+    part *p = hg_calloc(1, sizeof *p + wanted->count * sizeof(comm_group *));
     if (!p) return hg_fail_memory();
-    *p = (part){.number = number, .first = first, .count = count, .left = count};
-    hg_status status = comm_threads_create(count, p->ends);
+    *p = (part){.number = wanted->number,
+                .first = wanted->members[0],
+                .count = wanted->count,
+                .left = wanted->count};
+    hg_status status = comm_threads_create(wanted->count, p->ends);
     if (status == HG_OK)
         *at = p;
     else
@@ -406,14 +409,17 @@ static hg_status make_part(part **at, uint32_t first, uint32_t count, uint64_t n
     return status;
 }
 
-static hg_status split(comm_group *g, const uint32_t *members, uint32_t count, uint64_t number,
+/* Whoever comes first makes the ends of all: nobody waits. */
+static hg_status split(comm_group *g, const comm_part *wanted, uint64_t deadline_ns,
                        comm_group **end) {
     shared *s = g->s;
     uint32_t own = 0;
-    while (members[own] != g->rank) own++;
+    (void)deadline_ns;
+    if (!wanted->count) return HG_OK;
+    while (wanted->members[own] != g->rank) own++;
     hg_mutex_lock(&s->lock);
-    part **at = find_part(s, number, members[0]), *p = *at;
-    hg_status status = p ? HG_OK : make_part(at, members[0], count, number);
+    part **at = find_part(s, wanted->number, wanted->members[0]), *p = *at;
+    hg_status status = p ? HG_OK : make_part(at, wanted);
     if (status == HG_OK) {
         p = *at;
         *end = p->ends[own];
