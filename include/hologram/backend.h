@@ -385,7 +385,10 @@ typedef struct hg_event hg_event;
 /** context NULL: a context of its own. */
 HG_API hg_status hg_queue_create(hg_backend *backend, hg_context *context,
                                  hg_queue **queue) HG_NODISCARD;
-/** Waits for the queue's work first. */
+/** Waits for the queue's work first. In WebAssembly, where nothing can be waited for, a queue with
+ * work under way stays as it is, and hg_last_error has HG_ERROR_WOULD_BLOCK: destroy it when its
+ * events are done. Launches that were started keep their context and their backend in the same way.
+ */
 HG_API void hg_queue_destroy(hg_queue *queue);
 /**
  * The device's queue behind it: a CUstream, a cl_command_queue, a VkQueue (which other queues of

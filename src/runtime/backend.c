@@ -25,9 +25,10 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
     return HG_OK;
 }
 
-/* Waits for launches that were started. NULL is allowed. */
-static void end_starts(hg_context *c) {
-    if (c && c->end_starters && !c->lost) c->end_starters(c);
+/* Waits for launches that were started; HG_ERROR_WOULD_BLOCK: nobody can, and nothing has changed.
+ * NULL is allowed. */
+static hg_status end_starts(hg_context *c) {
+    return c && c->end_starters && !c->lost ? c->end_starters(c) : HG_OK;
 }
 
 hg_status hg_context_set_ranks(hg_backend *b, hg_context *context, const hg_ranks *ranks) {
@@ -43,10 +44,9 @@ hg_status hg_context_set_ranks(hg_backend *b, hg_context *context, const hg_rank
 
 void hg_context_destroy(hg_context *c) {
     HG_ENTRY;
-    if (!c) return;
+    if (!c || end_starts(c) != HG_OK) return;
     hg_context_forget_forks(c);
     if (c->lost) return; /* what it has may be half made */
-    end_starts(c);
     hg_stream_destroy(c->main);
     while (c->spare) {
         hg_stream *next = c->spare->next;
@@ -94,8 +94,8 @@ void hg_backend_destroy(hg_backend *b) {
     if (b->fork.process == hg_fork_count && has_children(b))
         return; /* a forked child may not know them */
     hg_error kept = *hg_error_record();
+    if (end_starts(b->context) != HG_OK) return;
     hg_backend_forget_forks(b);
-    end_starts(b->context);
     hg_progress_close(b->progress); /* while callbacks may still use the backend */
     hg_context_destroy(b->context);
     if (b->fork.lost) return;

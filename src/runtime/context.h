@@ -24,8 +24,8 @@ struct hg_context {
     hg_stream *spare;
     hg_mutex start_lock;
     HG_VEC(hg_queue *) starters; /* queues of launches that were started; under the start lock */
-    void (*end_starters)(hg_context *context); /* waits for them and frees them; NULL: there were
-                                                  none */
+    hg_status (*end_starters)(hg_context *context); /* waits for them and frees them, or none of
+                                                       them; NULL: there were none */
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_piece state; /* phases and accumulators (atlas/state.h), allocated at first touch; this and

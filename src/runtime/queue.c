@@ -195,9 +195,27 @@ static hg_status drive_until_idle(hg_queue *q) {
     }
 }
 
+/* Until nothing is left. HG_ERROR_WOULD_BLOCK where looking again does not help, since what is left
+ * goes on when the caller has returned: on a page, to the browser, which has a device's answers. */
+static hg_status end_work(hg_queue *q) {
+    if (q->lost || q->thread.runs || q->thread.wanted) return HG_OK; /* its thread does it */
+    hg_error kept = *hg_error_record();
+    while (drive_until_idle(q) != HG_OK) {
+        hg_progress_drive_inside(q->backend->progress); /* each look lets the device go on */
+        if (!HG_HAS_THREADS && is_busy(q))
+            return hg_fail(HG_ERROR_WOULD_BLOCK,
+                           "the queue has work under way that this host cannot wait for: it stays "
+                           "as it is; destroy it when its events are done");
+        rest(q, LOOK_SOON_NS);
+    }
+    *hg_error_record() = kept;
+    return HG_OK;
+}
+
 void hg_queue_destroy(hg_queue *q) {
     HG_ENTRY;
     if (!q) return;
+    if (end_work(q) != HG_OK) return;
     hg_fork_remove(&q->forks);
     if (q->lost) return; /* what it has may be half done */
     hg_error kept = *hg_error_record();
@@ -205,15 +223,10 @@ void hg_queue_destroy(hg_queue *q) {
     q->thread.stop = true;
     hg_cond_broadcast(&q->changed);
     hg_mutex_unlock(&q->lock);
-    if (q->thread.runs) {
+    if (q->thread.runs)
         hg_thread_join(q->thread.handle);
-    } else if (!q->thread.wanted) {
-        while (drive_until_idle(q) != HG_OK) {
-            hg_progress_drive_inside(q->backend->progress); /* each look lets the device go on */
-            rest(q, LOOK_SOON_NS);
-        }
+    else if (!q->thread.wanted)
         hg_progress_remove(q->backend->progress, &q->driven);
-    }
     hg_stream_destroy(q->stream);
     if (q->own_context) hg_context_destroy(q->context);
     hg_mutex_destroy(&q->lock);
@@ -334,9 +347,12 @@ hg_status hg_queue_synchronize(hg_queue *q) {
 
 enum { MOST_STARTERS = 8 };
 
-static void end_starters(hg_context *c) {
+/* Ends all, or none. */
+static hg_status end_starters(hg_context *c) {
+    for (uint64_t i = 0; i < c->starters.count; i++) HG_TRY(end_work(c->starters.data[i]));
     for (uint64_t i = 0; i < c->starters.count; i++) hg_queue_destroy(c->starters.data[i]);
     hg_vec_free(&c->starters);
+    return HG_OK;
 }
 
 /* Those that a fork has lost go. */

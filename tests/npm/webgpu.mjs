@@ -1,6 +1,8 @@
 // The package on the browser's WebGPU: programs, graphs, buffers, faults, what cannot be waited for, a device that is lost. Bits are
 // compared with those of wasm, which the recorded cases of the native library hold.
 import { ENDLESS, GRAPH, contains, failure, runChecks, same } from './checks.mjs';
+import { finish } from './node_modules/hologram/backend.js';
+import { values } from './node_modules/hologram/core.js';
 
 const AXPY = '.atlas 1\n.program axpy\n.param x buffer f32 in [n]\n.param y buffer f32 inout [n]\n.param alpha f32\n.param n u64\n.lanes n\n    y[global] = alpha * x[global] + y[global]\n';
 const MIX = (type) => `.atlas 1
@@ -134,6 +136,27 @@ export const checks = {
     const running = hg.run(ENDLESS, { y: [0] }, { ...GPU, signal: control.signal, timeoutMs: 2 }); // else it runs for long
     setTimeout(() => control.abort(new Error('not wanted')), 20);
     same((await failure(() => running)).message, 'not wanted');
+  },
+
+  async 'a queue with a read under way stays until that is over'(hg) {
+    const backend = await hg.open('webgpu');
+    const { core } = backend;
+    const buffer = backend.buffer('u8', Uint8Array.of(1, 2, 3, 4));
+    await buffer.settled();
+    const queue = core.made('hg_queue_create', backend.backend, 0);
+    const host = core.allocate(4);
+    const event = core.scope((scope) => {
+      const copy = scope.structure('hg_command', { kind: values.HG_COMMAND_COPY_OUT, buffer: { handle: buffer.handle }, length: 4, host });
+      return core.made('hg_queue_submit', queue, copy, 1, 0, 0);
+    });
+    core.call('hg_queue_destroy', queue); // it would have to wait, and the answer comes when this has returned
+    contains(core.error(values.HG_ERROR_WOULD_BLOCK).message, 'destroy it when its events are done');
+    await finish(backend, event);
+    same([...core.bytes.subarray(host, host + 4)], [1, 2, 3, 4]);
+    core.call('hg_queue_destroy', queue);
+    core.free(host);
+    buffer.dispose();
+    backend.dispose();
   },
 
   async 'a device of the page is used and left open'(hg) {
