@@ -143,8 +143,8 @@ void cli_verify_graph(cli *c);
 /* graph_explain.c: svg: --svg FILE, NULL: text */
 void cli_explain_graph(cli *c, const char *print_after, const char *svg);
 
-/* explain_program.c: what lanes do at each instruction of the program */
-void cli_explain_program(cli *c);
+/* explain_program.c: what lanes do at each instruction of the program, or what they pay for */
+void cli_explain_program(cli *c, bool why_slow);
 
 /* format.c: the text in its layout; false without memory. Only of what can be one: the text of a
  * program or of an array graph. */

@@ -180,7 +180,9 @@ static void unknown(cli *c, const char *word) {
 int command_explain(int argc, char **argv) {
     cli c = {0};
     const char *svg = NULL, *print_after = NULL;
-    const cli_option options[] = {{"--svg", &svg, NULL},
+    bool why_slow = false;
+    const cli_option options[] = {{"--why-slow", NULL, &why_slow},
+                                  {"--svg", &svg, NULL},
                                   {"--passes", &c.passes, NULL},
                                   {"--print-after", &print_after, NULL},
                                   {"--as-graph", NULL, &c.as_graph}};
@@ -194,6 +196,11 @@ int command_explain(int argc, char **argv) {
     struct stat found;
     bool is_file = strcmp(word, "-") == 0 || (stat(word, &found) == 0 && !S_ISDIR(found.st_mode));
     bool graph = is_file && cli_is_graph(&c, word);
+    if (why_slow && (graph || !is_file)) {
+        cli_usage(&c, "--why-slow is for programs of lanes, not for %s",
+                  graph ? "array graphs: see --profile of run" : "codes and instructions");
+        return cli_finish(&c);
+    }
     if (!graph && (svg || c.passes || print_after || c.as_graph || c.pairs.count)) {
         cli_usage(&c, "%s is for array graphs: name a .graph, or write --as-graph for a program",
                   svg           ? "--svg"
@@ -206,7 +213,7 @@ int command_explain(int argc, char **argv) {
     } else if (graph) {
         if (cli_load_graph(&c, word)) cli_explain_graph(&c, print_after, svg);
     } else if (is_file) {
-        if (cli_load(&c, word) && cli_verify(&c)) cli_explain_program(&c);
+        if (cli_load(&c, word) && cli_verify(&c)) cli_explain_program(&c, why_slow);
     } else if (!explain_code(&c, word) && !explain_instruction(&c, word) &&
                !explain_directive(&c, word) && !explain_specified(&c, word)) {
         unknown(&c, word);

@@ -4,6 +4,7 @@
 #include "offline/explain.h"
 #include "cli.h"
 #include "source.h"
+#include "why_slow.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -232,7 +233,7 @@ static void explain_json(cli *c, const hg_explained *list) {
     }
 }
 
-void cli_explain_program(cli *c) {
+void cli_explain_program(cli *c, bool why_slow) {
     counts n = {0};
     uint32_t kernels = 0;
     hg_config config;
@@ -245,6 +246,8 @@ void cli_explain_program(cli *c) {
         count_one(&list[i], i, &n);
     if (status != HG_OK)
         cli_last_error(c);
+    else if (why_slow)
+        cli_why_slow(c, list, each, kernels);
     else if (c->json)
         explain_json(c, list);
     else

@@ -125,6 +125,25 @@ static void note_native(const vec_value *v, const hg_program *p, hg_explained *l
     if (way > e->native_way) e->native_way = way;
 }
 
+/* Of the kernel's instructions, and in the kernel their sum. */
+static hg_status add_costs(vec_kernel *k, const vec_turn_size *turns, const hg_program *p,
+                           hg_explained *list, vec_costs *sum) {
+    uint32_t *rounds = hg_calloc((size_t)p->inst_count + 1, sizeof *rounds);
+    vec_costs *costs = hg_calloc((size_t)p->inst_count + 1, sizeof *costs);
+    hg_status status = rounds && costs ? HG_OK : hg_fail_memory();
+    for (uint32_t i = 0; i < p->inst_count && status == HG_OK; i++)
+        rounds[i + 1] = list[i].rounds < UINT32_MAX ? (uint32_t)list[i].rounds : UINT32_MAX;
+    if (status == HG_OK) status = vec_find_costs(k, turns, rounds, costs);
+    for (uint32_t i = 0; i <= p->inst_count && status == HG_OK; i++)
+        for (int kind = 0; kind < VEC_COST_COUNT; kind++) {
+            sum->steps[kind] += costs[i].steps[kind];
+            if (i) list[i - 1].costs.steps[kind] += costs[i].steps[kind];
+        }
+    hg_free(rounds);
+    hg_free(costs);
+    return status;
+}
+
 static hg_status explain_form(const kir_module *low, const hg_program *p, const native *of,
                               hg_explained *list, hg_explained_kernel *kernel) {
     vec_kernel *k = NULL;
@@ -149,6 +168,7 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, const 
         for (const vec_function *f = k->functions; f; f = f->next)
             for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
                 note_native(v, p, list);
+        status = add_costs(k, &turns, p, list, &kernel->costs);
     }
     vec_kernel_destroy(k);
     return status;

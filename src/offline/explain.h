@@ -44,6 +44,7 @@ typedef struct hg_explained {
     uint8_t native_guess; /* hg_reach: what it is in turns in which a guess holds; NONE: no guess */
     uint8_t native_way;   /* hg_native_way */
     bool native_masked;   /* accesses under a mask */
+    vec_costs costs;      /* steps of a turn */
 } hg_explained;
 typedef struct hg_explained_kernel {
     const char *level;        /* of the CPU; static */
@@ -52,6 +53,7 @@ typedef struct hg_explained_kernel {
     uint32_t live, live_inst; /* bytes a lane that live in vectors where that is most, and the
                                  instruction there + 1 */
     uint32_t most_live;       /* bytes a lane that the registers of the level hold */
+    vec_costs costs;          /* steps of a turn, of all instructions */
     char reason[120];         /* why it has none */
 } hg_explained_kernel;
 

@@ -364,6 +364,31 @@ bool vec_is_too_much(const vec_kernel *kernel, uint32_t bytes, char why[120]);
  * fits into `registers` bytes of them. */
 bool vec_wants_double(const vec_kernel *kernel, uint32_t registers);
 
+/* What a turn pays for, where all goes well, in steps: instructions of the machine, or lanes of a
+ * gather (cost.c). */
+typedef enum vec_cost {
+    VEC_COST_WORK,    /* arithmetic, rows of memory */
+    VEC_COST_SCALARS, /* what is one for all lanes: indices, counters, branches */
+    VEC_COST_GATHERS, /* elements that lanes reach one by one */
+    VEC_COST_CHECKS,  /* of bounds, of numbers, of time, that are left in every turn */
+    VEC_COST_MASKS,   /* who takes part, and what they keep meanwhile */
+    VEC_COST_PRIVATE, /* private arrays */
+    VEC_COST_KEPT,    /* values that a block keeps over a barrier */
+    VEC_COST_ATOMICS,
+    VEC_COST_FUNCTIONS, /* of the library: exp, log, … */
+    VEC_COST_SPILLS,    /* what the registers do not hold */
+    VEC_COST_PROLOGUE,  /* what is asked once for a stretch of turns, or for a block */
+    VEC_COST_COUNT
+} vec_cost;
+typedef struct vec_costs {
+    double steps[VEC_COST_COUNT];
+} vec_costs;
+/* Adds to costs, by source instruction + 1 (0: of none), what a turn pays. rounds: by source
+ * instruction + 1, the most rounds of the loop that it ends; 0: not known, 8 are taken. Numbers
+ * the operations. HG_ERROR_OUT_OF_MEMORY. */
+hg_status vec_find_costs(vec_kernel *kernel, const vec_turn_size *size, const uint32_t *rounds,
+                         vec_costs *costs) HG_NODISCARD;
+
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;
 /* docs/design/vector-form.md */

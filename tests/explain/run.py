@@ -83,6 +83,45 @@ def levels(folder):
     check(done.returncode != 0 and "'v9' is unknown, expected baseline, v3 or v4" in done.stderr, f"an unknown level: {done}")
 
 
+# A text, the kind of what it pays for besides work and scalars, the line where it pays most of that.
+PAYS = [
+    ("ldg v, [x[global]]\nand v, v, 3\nldg w, [x[v]]\nstg [x[global]], w\n", "gathers", 3),
+    (".private 64\nldg v, [x[global]]\nmov k, 0\nloop r200, 16\nstp [private + k*4], v\nadd k, k, 1\nendloop\nldp v, [private + 8]\n"
+     "stg [x[global]], v\n", "private", 5),
+    ("ldg v, [x[global]]\natom.add w, [x[v]], 1\nstg [x[global]], w\n", "atomics", 2),
+]
+
+
+def why_slow(folder):
+    """Kinds of costs with their lines, in text and in JSON; none of what is not there."""
+    path = os.path.join(folder, "slow.atlas")
+
+    def told(*more):
+        return subprocess.run([COMMAND, "explain", path, "--why-slow", *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+    for statements, kind, line in PAYS:
+        with open(path, "w") as f:
+            f.write(HEAD + statements)
+        first = HEAD.count("\n") + line
+        done = told("--json")
+        items = json.loads(done.stdout)["outputs"]
+        dear = [item for item in items if item["kind"] not in ("work", "scalars", "prologue")]
+        check(done.returncode == 0 and dear[0]["kind"] == kind and dear[0]["lines"][0]["line"] == first, f"{statements!r}: {dear}")
+        shares = sum(item["share"] for item in items if item["kind"] != "prologue")
+        check(abs(shares - 1) < 1e-9, f"{statements!r}: shares make {shares}")
+        for item in items:
+            lines = sum(place["steps"] for place in item["lines"])
+            check(lines <= item["steps"] * (1 + 1e-9), f"{statements!r}: lines of {item['kind']} take {lines} of {item['steps']}")
+        done = told()
+        check(done.returncode == 0 and re.search(rf"\| {kind}: .*\n *\| +\d+ %  line {first}: ", done.stdout), f"{statements!r}: {done.stdout}")
+    with open(path, "w") as f:
+        f.write(HEAD + "ldg v, [x[global]]\nmul v, v, v\nstg [x[global]], v\n")
+    kinds = [item["kind"] for item in json.loads(told("--json").stdout)["outputs"]]
+    check(not {"gathers", "private", "atomics", "masks", "spills", "functions"} & set(kinds), f"a plain kernel pays for {kinds}")
+    for what, text in (("V09", "not for codes and instructions"), (os.path.join(SOURCE, "bench/graph/digits.graph"), "not for array graphs")):
+        done = subprocess.run([COMMAND, "explain", what, "--why-slow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+        check(done.returncode == 2 and text in done.stderr, f"{what}: {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "p.atlas")
@@ -110,6 +149,7 @@ def main():
     levels(folder=tempfile.gettempdir())
     with tempfile.TemporaryDirectory() as folder:
         alone(folder)
+        why_slow(folder)
     for path in sorted(glob.glob(os.path.join(SOURCE, "examples", "programs", "*.atlas")) + glob.glob(os.path.join(SOURCE, "tests", "programs", "old", "*.atlas"))):
         status, answer = explain(path)
         check(status == 0 and answer["outputs"], f"{path}: {answer['diagnostics']}")
