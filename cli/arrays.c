@@ -42,6 +42,33 @@ void cli_values_free(cli_values *values) {
     values->data = NULL;
 }
 
+static hg_status copy_part(cli *c, cli_value *v, uint64_t outer, uint64_t row, uint64_t from,
+                           uint64_t part) {
+    hg_bytes own;
+    HG_TRY(hg_bytes_alloc_in(c->memory, outer * part, &own));
+    for (uint64_t o = 0; o < outer && part; o++)
+        memcpy(own.data + o * part, v->data + o * row + from, (size_t)part);
+    cli_value_drop(v);
+    v->file = (hg_array){.memory = own};
+    v->data = own.data;
+    return HG_OK;
+}
+
+/* Where the part lies in one piece of a file it is used there. */
+hg_status cli_value_cut(cli *c, cli_value *v, uint32_t axis, uint64_t begin, uint64_t length) {
+    uint64_t outer = 1, inner = size_of(v), extent = v->extent[axis];
+    for (uint32_t d = 0; d < v->rank; d++)
+        if (d != axis) *(d < axis ? &outer : &inner) *= v->extent[d];
+    if (v->data && outer == 1 && v->file.memory.data)
+        v->data += begin * inner;
+    else if (v->data)
+        HG_TRY(copy_part(c, v, outer, extent * inner, begin * inner, length * inner));
+    v->extent[axis] = length;
+    v->bytes = outer * length * inner;
+    v->elements = v->bytes / size_of(v);
+    return HG_OK;
+}
+
 static bool no_memory(cli *c) {
     (void)hg_fail_memory();
     cli_last_error(c);
@@ -190,38 +217,38 @@ static bool take_file(cli_value *v) {
     return true;
 }
 
-/* This rank's part of a file along its first axis. */
-static bool take_part(cli *c, cli_value *v) {
-    if (!v->file.shaped || !v->file.rank) {
-        cli_usage(c, "--in %s: only a file with a shape can be shared between ranks",
-                  v->param->name);
+/* This rank's part of a file along an axis. */
+static bool share_file(cli *c, cli_value *v, uint32_t axis) {
+    if (!v->file.shaped || axis >= v->file.rank) {
+        cli_usage(c, "--in %s: it has no axis %u that ranks could share", v->param->name,
+                  (unsigned)axis);
         return false;
     }
-    uint64_t extent = v->file.extent[0], row = extent ? v->file.bytes / extent : 0;
+    uint64_t extent = v->file.extent[axis];
     uint32_t rank = c->rank ? c->rank->number : 0;
     uint64_t begin = cli_part_begin(c, extent, rank), end = cli_part_begin(c, extent, rank + 1);
-    v->file.data += begin * row;
-    v->file.extent[0] = end - begin;
-    v->file.bytes = (end - begin) * row;
-    v->file.elements = v->file.bytes / size_of(v);
-    return take_file(v);
+    if (!take_file(v)) return false;
+    if (cli_value_cut(c, v, axis, begin, end - begin) == HG_OK) return true;
+    cli_last_error(c);
+    return false;
 }
 
 static bool read_input(cli *c, const cli_values *values, cli_value *v, const char *given) {
     hg_array_bounds bounds = {UINT64_MAX, c->memory};
     char reader[270], what[270], path_of[CLI_PATH_BYTES];
     const char *path = given;
-    bool shard;
+    uint32_t axis;
     snprintf(reader, sizeof reader, "--in %s", v->param->name);
     snprintf(what, sizeof what, "array '%s'", v->param->name);
-    if (!cli_shard(c, reader, given, path_of, &shard)) return false;
+    if (!cli_shard(c, reader, given, path_of, &axis)) return false;
+    bool shard = axis != CLI_NO_AXIS;
     if (shard) path = path_of;
     if (!cli_take_input(c, path, reader, what) ||
         (!shard && !declared_bytes(c, values, v, &bounds.most)))
         return false;
     if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) ==
         HG_OK)
-        return shard ? take_part(c, v) : take_file(v);
+        return shard ? share_file(c, v, axis) : take_file(v);
     cli_last_error(c);
     return false;
 }
@@ -319,8 +346,8 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
             return false;
         }
         char path[CLI_PATH_BYTES];
-        bool shard;
-        if (!cli_shard(c, "--out", pair->value, path, &shard)) return false;
+        uint32_t axis;
+        if (!cli_shard(c, "--out", pair->value, path, &axis)) return false;
         v->out = pair->value;
         return true;
     } else if (strcmp(pair->option, "--shape") == 0 && buffer) {
@@ -687,19 +714,23 @@ static void print_element(hg_text *out, const cli_value *v, const uint8_t *bytes
         hg_print_value(out, (hg_type)v->param->type, element);
 }
 
-static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes,
+static void begin_json_array(hg_json *json, const cli_value *v) {
+    if (json->out->length) hg_text_addf(json->out, ",");
+    hg_json_begin_object(json);
+    hg_json_key(json, "name");
+    hg_json_text(json, v->param->name);
+    hg_json_key(json, "type");
+    hg_json_text(json, hg_type_name((hg_type)v->param->type));
+    hg_json_key(json, "shape");
+    hg_json_begin_array(json);
+    for (uint32_t i = 0; i < v->rank; i++) hg_json_u64(json, v->extent[i]);
+    hg_json_end_array(json);
+}
+
+static void print_json_array(hg_text *out, const cli_value *v, const uint8_t *bytes,
                              const char *file) {
     hg_json json = {.out = out};
-    if (out->length) hg_text_addf(out, ",");
-    hg_json_begin_object(&json);
-    hg_json_key(&json, "name");
-    hg_json_text(&json, v->param->name);
-    hg_json_key(&json, "type");
-    hg_json_text(&json, hg_type_name((hg_type)v->param->type));
-    hg_json_key(&json, "shape");
-    hg_json_begin_array(&json);
-    for (uint32_t i = 0; i < v->rank; i++) hg_json_u64(&json, v->extent[i]);
-    hg_json_end_array(&json);
+    begin_json_array(&json, v);
     hg_json_key(&json, file ? "file" : "values");
     if (file)
         hg_json_text(&json, file);
@@ -718,19 +749,35 @@ static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uin
         hg_json_end_array(&json);
     }
     hg_json_end_object(&json);
-    (void)c;
+}
+
+static void print_head(hg_text *out, const cli_value *v) {
+    hg_text_addf(out, "%s %s[", v->param->name, hg_type_name((hg_type)v->param->type));
+    for (uint32_t i = 0; i < v->rank; i++)
+        hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)v->extent[i]);
+}
+
+void cli_print_hash(cli *c, hg_text *out, const cli_value *v, const char *hash, const char *file) {
+    hg_json json = {.out = out};
+    if (!c->json) {
+        print_head(out, v);
+        hg_text_addf(out, "] blake3 %s\n", hash);
+        return;
+    }
+    begin_json_array(&json, v);
+    if (file) hg_json_add_text(&json, "file", file);
+    hg_json_add_text(&json, "blake3", hash);
+    hg_json_end_object(&json);
 }
 
 void cli_print_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes,
                      const char *file) {
     if (c->json) {
-        print_json_array(c, out, v, bytes, file);
+        print_json_array(out, v, bytes, file);
         return;
     }
     if (file) return;
-    hg_text_addf(out, "%s %s[", v->param->name, hg_type_name((hg_type)v->param->type));
-    for (uint32_t i = 0; i < v->rank; i++)
-        hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)v->extent[i]);
+    print_head(out, v);
     hg_text_addf(out, "] =");
     for (uint64_t i = 0; i < v->elements && i < CLI_PRINTED_ELEMENTS; i++) {
         hg_text_addf(out, " ");

@@ -20,6 +20,8 @@ typedef struct cli_value {
     uint64_t elements, bytes;
     const char *out; /* --out FILE */
     hg_bytes result; /* its contents after the run, where no buffer has them */
+    bool cut;        /* output of a graph that ranks share: this rank's part along */
+    uint32_t axis;
     hg_buffer buffer;
     bool copied; /* stream: the buffer is not the host's memory itself */
     hg_pool pool;
@@ -50,6 +52,9 @@ bool cli_values_shapes(cli *c, cli_values *values);
 bool cli_values_scalars(cli *c, cli_values *values);
 bool cli_shape(cli *c, cli_values *values, cli_value *v);
 void cli_values_free(cli_values *values);
+/* `length` from `begin` on along an axis is what there is of it: of its data, where it has any. */
+hg_status cli_value_cut(cli *c, cli_value *value, uint32_t axis, uint64_t begin,
+                        uint64_t length) HG_NODISCARD;
 void cli_value_drop(cli_value *value); /* its data, which a buffer has now */
 bool cli_is_archived(const cli_values *values, const cli_value *value); /* an output that goes to
                                                                            the archive */
@@ -70,5 +75,8 @@ enum { CLI_PRINTED_ELEMENTS = 16 }; /* of text; JSON has all */
 /* Prints an array as `y f32[3] = 12.0 24.0 36.0`, or adds its JSON object. file NULL: values. */
 void cli_print_array(cli *c, hg_text *out, const cli_value *value, const uint8_t *bytes,
                      const char *file);
+/* The hash of its elements in their place: `y f32[3] blake3 …`. */
+void cli_print_hash(cli *c, hg_text *out, const cli_value *value, const char *hash,
+                    const char *file);
 
 #endif

@@ -36,6 +36,8 @@ typedef struct cli {
     bool keep_outputs; /* --json has outputs after a failure too */
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     bool quiet;                  /* standard error has errors only */
+    bool hash;                   /* outputs are printed as the hash of their elements */
+    bool fast;                   /* ranks that share a graph add sums of parts */
     const char *max_errors;
     const char *kernel;           /* --kernel NAME: of a file with several; NULL: the only one */
     HG_VEC(const char *) defines; /* --define NAME=VALUE, in order */

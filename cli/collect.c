@@ -2,6 +2,7 @@
  * ran. */
 #include "launch.h"
 #include "ranks.h"
+#include <stdio.h>
 #include <string.h>
 
 /* One output that a buffer has: read in parts, so that it is in memory once. */
@@ -23,16 +24,25 @@ static hg_file_part elements_of(const cli_value *v, source *from) {
 
 /* ---- outputs that ranks share ---- */
 
-/* The ranks' parts of an output, which rank 0 writes one after another. */
+/* What comes of one rank's part: read ahead, in order. */
+typedef struct stream {
+    uint8_t *piece;
+    uint64_t have, used; /* bytes of the piece, and how many of them were given */
+    uint64_t came;       /* bytes in all */
+} stream;
+
+/* The ranks' parts of an output along an axis, which rank 0 puts together: of each index in front
+ * of the axis a row of every rank. */
 typedef struct parts {
     source own;
     const cli *c;
-    uint64_t bytes[256]; /* of each rank */
-    uint64_t at;         /* bytes that were given */
-    uint32_t rank;       /* whose part comes, */
-    uint64_t of_rank;    /* and from which byte of it */
-    uint8_t *piece;      /* of another rank, */
-    uint64_t have, used; /* its bytes, and how many of them were given */
+    uint64_t outer, inner;            /* rows of each rank; bytes behind the axis */
+    uint64_t lengths[CLI_MOST_RANKS]; /* along the axis */
+    stream streams[CLI_MOST_RANKS];
+    uint64_t piece_bytes; /* the same on all ranks */
+    uint64_t at;          /* bytes that were given */
+    uint32_t rank;        /* whose row comes, */
+    uint64_t of_row;      /* and from which byte of it */
 } parts;
 
 static hg_status carry(const cli *c, hg_comm_kind kind, uint32_t peer, void *memory,
@@ -49,27 +59,32 @@ static hg_status carry(const cli *c, hg_comm_kind kind, uint32_t peer, void *mem
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* The next bytes, at most so many: of one rank. */
+static uint64_t piece_bytes(const cli *c) {
+    uint64_t each = HG_PART_BYTES / c->rank->count;
+    return each < 1 << 16 ? 1 << 16 : each;
+}
+
+static hg_status read_ahead(parts *p) {
+    stream *s = &p->streams[p->rank];
+    s->have = least(p->outer * p->lengths[p->rank] * p->inner - s->came, p->piece_bytes);
+    s->used = 0;
+    s->came += s->have;
+    if (p->rank) return carry(p->c, HG_COMM_RECV, p->rank, s->piece, s->have);
+    return cli_device_read(p->own.backend, p->own.buffer, s->came - s->have, s->piece, s->have);
+}
+
+/* The next bytes, at most so many: of one row. */
 static hg_status next_bytes(parts *p, uint8_t *to, uint64_t most, uint64_t *got) {
-    while (p->of_rank == p->bytes[p->rank]) {
-        p->rank++;
-        p->of_rank = 0;
+    while (p->of_row == p->lengths[p->rank] * p->inner) {
+        p->rank = (p->rank + 1) % p->c->rank->count;
+        p->of_row = 0;
     }
-    uint64_t left = p->bytes[p->rank] - p->of_rank;
-    if (!p->rank) {
-        *got = least(most, left);
-        HG_TRY(cli_device_read(p->own.backend, p->own.buffer, p->of_rank, to, *got));
-    } else {
-        if (p->used == p->have) {
-            p->have = least(left, HG_PART_BYTES);
-            p->used = 0;
-            HG_TRY(carry(p->c, HG_COMM_RECV, p->rank, p->piece, p->have));
-        }
-        *got = least(most, p->have - p->used);
-        memcpy(to, p->piece + p->used, (size_t)*got);
-        p->used += *got;
-    }
-    p->of_rank += *got;
+    stream *s = &p->streams[p->rank];
+    if (s->used == s->have) HG_TRY(read_ahead(p));
+    *got = least(least(most, s->have - s->used), p->lengths[p->rank] * p->inner - p->of_row);
+    memcpy(to, s->piece + s->used, (size_t)*got);
+    s->used += *got;
+    p->of_row += *got;
     return HG_OK;
 }
 
@@ -83,10 +98,11 @@ static hg_status read_parts(void *user, uint64_t offset, void *to, uint64_t leng
 }
 
 static hg_status send_part(const cli *c, hg_backend *b, const cli_value *v) {
-    uint8_t *piece = hg_alloc(HG_PART_BYTES);
+    uint64_t most = piece_bytes(c);
+    uint8_t *piece = hg_alloc((size_t)most);
     hg_status status = piece ? HG_OK : hg_fail_memory();
     for (uint64_t at = 0; at < v->bytes && status == HG_OK;) {
-        uint64_t size = least(v->bytes - at, HG_PART_BYTES);
+        uint64_t size = least(v->bytes - at, most);
         status = cli_device_read(b, v->buffer, at, piece, size);
         if (status == HG_OK) status = carry(c, HG_COMM_SEND, 0, piece, size);
         at += size;
@@ -95,54 +111,70 @@ static hg_status send_part(const cli *c, hg_backend *b, const cli_value *v) {
     return status;
 }
 
-/* Every rank's extent and bytes: rows are the same, or there is no whole. */
-static hg_status gather_shapes(const cli *c, const cli_value *v, parts *p, uint64_t *extent) {
-    uint64_t own[2] = {v->rank ? v->extent[0] : 0, v->bytes}, all[2 * 256];
+/* Every rank's extent along the axis: other extents are the same, or there is no whole. */
+static hg_status gather_shapes(const cli *c, const cli_value *v, uint32_t axis, parts *p,
+                               uint64_t *extent) {
+    uint64_t own[3] = {0, 1, hg_type_size_bytes((hg_type)v->param->type)}, all[3 * CLI_MOST_RANKS];
     const hg_comm_call call = {.size = sizeof call,
                                .kind = HG_COMM_ALL_GATHER,
                                .type = HG_TYPE_U64,
-                               .count = 2,
+                               .count = 3,
                                .input = own,
                                .output = all};
-    if (!v->rank)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "--out %s: it has no axis that ranks could share",
-                       v->param->name);
+    if (axis >= v->rank)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "--out %s: it has no axis %u that ranks could share", v->param->name,
+                       (unsigned)axis);
+    own[0] = v->extent[axis];
+    for (uint32_t d = 0; d < v->rank; d++)
+        if (d != axis) own[d < axis ? 1 : 2] *= v->extent[d];
     HG_TRY(hg_comm_run(c->rank->comm, &call));
     *extent = 0;
     for (uint32_t r = 0; r < c->rank->count; r++) {
-        if (own[0] * all[2 * r + 1] != own[1] * all[2 * r])
+        if (memcmp(&own[1], &all[3 * r + 1], 2 * sizeof *own) != 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                            "--out %s: rows of rank %u are not as long as those of rank %u",
                            v->param->name, (unsigned)r, (unsigned)c->rank->number);
-        *extent += all[2 * r];
-        p->bytes[r] = all[2 * r + 1];
+        p->lengths[r] = all[3 * r];
+        *extent += all[3 * r];
     }
+    p->outer = own[1];
+    p->inner = own[2];
     return HG_OK;
 }
 
-static hg_status add_parts(cli *c, hg_backend *b, const cli_value *v, const char *path,
-                           hg_outputs *outputs) {
-    parts p = {.own = {b, v->buffer}, .c = c};
-    uint64_t extent[HG_MAX_EXTENTS];
-    memcpy(extent, v->extent, sizeof extent);
-    HG_TRY(gather_shapes(c, v, &p, &extent[0]));
-    if (c->rank->number) return send_part(c, b, v);
-    p.piece = hg_alloc(HG_PART_BYTES);
-    if (!p.piece) return hg_fail_memory();
-    const hg_file_part elements = {.read = read_parts, .user = &p};
-    hg_status status = hg_outputs_add_elements(outputs, path, (hg_type)v->param->type, v->rank,
-                                               extent, &elements);
-    hg_free(p.piece);
-    return status;
+/* ---- the elements of an output ---- */
+
+/* Hashed on their way. */
+typedef struct hashing {
+    hg_file_part from;
+    hg_blake3 hash;
+} hashing;
+
+static hg_status read_hashed(void *user, uint64_t offset, void *to, uint64_t length) {
+    hashing *h = user;
+    if (h->from.data)
+        memcpy(to, (const uint8_t *)h->from.data + offset, (size_t)length);
+    else
+        HG_TRY(h->from.read(h->from.user, offset, to, length));
+    hg_blake3_update(&h->hash, to, (size_t)length);
+    return HG_OK;
 }
 
-/* ---- outputs of one ---- */
+static hg_status read_all(const hg_file_part *elements, uint64_t bytes, uint8_t *to) {
+    for (uint64_t at = 0; at < bytes; at += HG_PART_BYTES)
+        HG_TRY(elements->read(elements->user, at, to + at, least(bytes - at, HG_PART_BYTES)));
+    return HG_OK;
+}
 
-static hg_status add_output(hg_backend *b, const cli_value *v, hg_outputs *outputs) {
-    source from = {b, v->buffer};
-    hg_file_part elements = elements_of(v, &from);
-    return hg_outputs_add_elements(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent,
-                                   &elements);
+/* To nowhere. */
+static hg_status drain(const hg_file_part *elements, uint64_t bytes) {
+    uint8_t *piece = hg_alloc(HG_PART_BYTES);
+    hg_status status = piece ? HG_OK : hg_fail_memory();
+    for (uint64_t at = 0; at < bytes && status == HG_OK; at += HG_PART_BYTES)
+        status = elements->read(elements->user, at, piece, least(bytes - at, HG_PART_BYTES));
+    hg_free(piece);
+    return status;
 }
 
 /* All outputs without a file of their own. */
@@ -172,7 +204,12 @@ static hg_status add_archive(hg_backend *b, const cli_values *values, hg_outputs
 static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const char *file,
                               hg_text *printed) {
     uint64_t shown = v->bytes, text = 0, size = hg_type_size_bytes((hg_type)v->param->type);
-    bool all = c->json && !file;
+    bool all = c->json;
+    const char *raw = file ? hg_path_of_raw(file) : NULL;
+    if (file) {
+        cli_print_array(c, printed, v, NULL, raw ? raw : file);
+        return HG_OK;
+    }
     if (!all && shown > CLI_PRINTED_ELEMENTS * size) shown = CLI_PRINTED_ELEMENTS * size;
     if (all && !hg_mul_u64(v->elements, 3 * size + 24, &text)) text = UINT64_MAX;
     HG_TRY(hg_budget_charge(c->memory, text)); /* until the end: it is printed then */
@@ -185,36 +222,94 @@ static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const c
             return status;
         }
     }
-    const char *raw = file ? hg_path_of_raw(file) : NULL;
-    cli_print_array(c, printed, v, bytes.data ? bytes.data : v->result.data, raw ? raw : file);
+    cli_print_array(c, printed, v, bytes.data ? bytes.data : v->result.data, NULL);
     hg_bytes_free(&bytes);
     return HG_OK;
 }
 
-static hg_status collect_one(cli *c, hg_backend *b, const cli_values *values, const cli_value *v,
-                             hg_outputs *outputs, hg_text *printed) {
-    char path[CLI_PATH_BYTES];
-    bool shard = false;
-    if (v->out && !cli_shard(c, "--out", v->out, path, &shard))
-        return hg_fail(HG_ERROR_INTERNAL, "--out is what it was not");
-    if (shard && c->rank) return add_parts(c, b, v, path, outputs);
-    if (c->rank && c->rank->number) return HG_OK; /* rank 0 has the same */
-    cli_value whole = *v;
-    if (shard) whole.out = path;
-    v = &whole;
-    if (v->out) HG_TRY(add_output(b, v, outputs));
-    return print_output(c, b, v, cli_is_archived(values, v) ? values->archive : v->out, printed);
+/* NAME TYPE[…] blake3 HASH; with the file, where there is one, for --json. */
+static void print_hash(cli *c, const cli_value *v, const hg_blake3 *hash, const char *file,
+                       hg_text *printed) {
+    uint8_t bytes[32];
+    char hex[2 * sizeof bytes + 1];
+    hg_blake3_final(hash, bytes);
+    for (size_t i = 0; i < sizeof bytes; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+    cli_print_hash(c, printed, v, hex, file);
 }
 
-hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) {
+/* An output with its elements, wherever they come from. */
+static hg_status deliver(cli *c, hg_backend *b, const cli_values *values, cli_value *v,
+                         const hg_file_part *from, hg_outputs *outputs, hg_text *printed) {
+    bool archived = cli_is_archived(values, v), in_order = from->read == read_parts;
+    const char *file = archived ? values->archive : v->out;
+    hashing h = {.from = *from};
+    hg_file_part elements = *from;
+    hg_blake3_init(&h.hash);
+    if (c->hash) elements = (hg_file_part){.read = read_hashed, .user = &h};
+    if (v->out)
+        HG_TRY(hg_outputs_add_elements(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent,
+                                       &elements));
+    else if (in_order && (archived || !c->hash)) {
+        HG_TRY(hg_bytes_alloc_in(c->memory, v->bytes, &v->result));
+        HG_TRY(read_all(&elements, v->bytes, v->result.data));
+    } else if (c->hash)
+        HG_TRY(drain(&elements, v->bytes));
+    if (!c->hash) return print_output(c, b, v, file, printed);
+    print_hash(c, v, &h.hash, file, printed);
+    return HG_OK;
+}
+
+/* Rank 0 has the whole afterwards, or has written it. */
+static hg_status collect_parts(cli *c, hg_backend *b, const cli_values *values, cli_value *v,
+                               uint32_t axis, hg_outputs *outputs, hg_text *printed) {
+    uint64_t extent = 0;
+    parts *p = hg_calloc(1, sizeof *p);
+    if (!p) return hg_fail_memory();
+    p->own = (source){b, v->buffer};
+    p->c = c;
+    p->piece_bytes = piece_bytes(c);
+    hg_status status = gather_shapes(c, v, axis, p, &extent);
+    if (status == HG_OK && c->rank->number) status = send_part(c, b, v);
+    if (status == HG_OK && !c->rank->number) {
+        uint8_t *pieces = hg_alloc((size_t)(p->piece_bytes * c->rank->count));
+        for (uint32_t r = 0; pieces && r < c->rank->count; r++)
+            p->streams[r].piece = pieces + r * p->piece_bytes;
+        v->extent[axis] = extent;
+        v->bytes = p->outer * extent * p->inner;
+        v->elements = v->bytes / hg_type_size_bytes((hg_type)v->param->type);
+        const hg_file_part elements = {.read = read_parts, .user = p};
+        status = pieces ? deliver(c, b, values, v, &elements, outputs, printed) : hg_fail_memory();
+        hg_free(pieces);
+    }
+    hg_free(p);
+    return status;
+}
+
+static hg_status collect_one(cli *c, hg_backend *b, const cli_values *values, cli_value *v,
+                             hg_outputs *outputs, hg_text *printed, char path[CLI_PATH_BYTES]) {
+    uint32_t axis = CLI_NO_AXIS;
+    if (v->out && !cli_shard(c, "--out", v->out, path, &axis))
+        return hg_fail(HG_ERROR_INTERNAL, "--out is what it was not");
+    if (axis != CLI_NO_AXIS) v->out = path;
+    if (v->cut) axis = v->axis;
+    if (axis != CLI_NO_AXIS && c->rank)
+        return collect_parts(c, b, values, v, axis, outputs, printed);
+    if (c->rank && c->rank->number) return HG_OK; /* rank 0 has the same */
+    source own = {b, v->buffer};
+    hg_file_part elements = elements_of(v, &own);
+    return deliver(c, b, values, v, &elements, outputs, printed);
+}
+
+hg_status cli_collect(cli *c, hg_backend *b, cli_values *values) {
     hg_outputs *outputs = hg_outputs_create();
     hg_text printed = {0};
+    char path[CLI_PATH_BYTES];
     hg_status status = outputs ? HG_OK : hg_fail_memory();
     if (outputs) hg_outputs_charge(outputs, c->memory);
     for (uint32_t i = 0; i < values->count && status == HG_OK; i++) {
         const hg_param *p = values->data[i].param;
         if (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_IN)
-            status = collect_one(c, b, values, &values->data[i], outputs, &printed);
+            status = collect_one(c, b, values, &values->data[i], outputs, &printed, path);
     }
     if (c->rank && status == HG_OK) status = cli_rank_wait(c);
     if (c->rank && c->rank->number) {

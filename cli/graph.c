@@ -96,9 +96,15 @@ bool cli_load_graph(cli *c, const char *path) {
 
 bool cli_load_any(cli *c, const char *path) {
     if (cli_is_graph(c, path)) return cli_load_graph(c, path);
-    if (!c->weights && !c->passes) return cli_load(c, path) && cli_verify(c);
+    const char *option = c->weights  ? "--weights"
+                         : c->passes ? "--passes"
+                         : c->fast   ? "--fast"
+                                     : NULL;
+    for (uint64_t i = 0; i < c->pairs.count && !option; i++)
+        if (strcmp(c->pairs.data[i].option, "--place") == 0) option = "--place";
+    if (!option) return cli_load(c, path) && cli_verify(c);
     cli_usage(c, "%s is for array graphs: name a .graph, or write --as-graph for a program",
-              c->weights ? "--weights" : "--passes");
+              option);
     return false;
 }
 
@@ -115,6 +121,41 @@ bool cli_graph_files(cli *c, cli_values *values) {
         hg_text_free(&path);
     }
     return good;
+}
+
+/* ---- numbers of a run, places ---- */
+
+void cli_bound_symbols(const hg_graph *g, const cli_values *values,
+                       uint64_t symbols[HG_MAX_GRAPH_EXTENTS]) {
+    memset(symbols, 0, HG_MAX_GRAPH_EXTENTS * sizeof *symbols);
+    for (uint32_t i = 0; i < g->symbols.count; i++)
+        memcpy(&symbols[i], values->data[i].scalar, sizeof symbols[i]); /* they come first */
+}
+
+/* An axis alone is "split AXIS". */
+static hg_status place(hg_graph *g, uint32_t value, const char *words) {
+    char split[32];
+    uint64_t axis;
+    if (!cli_read_number(words, strlen(words), UINT32_MAX, &axis))
+        return graph_read_place(g, value, words);
+    snprintf(split, sizeof split, "split %u", (unsigned)axis);
+    return graph_read_place(g, value, split);
+}
+
+bool cli_place_values(cli *c) {
+    for (uint64_t i = 0; i < c->pairs.count; i++) {
+        const cli_pair *pair = &c->pairs.data[i];
+        if (strcmp(pair->option, "--place") != 0) continue;
+        uint32_t value = graph_find_value(c->graph, pair->name, strlen(pair->name));
+        if (value == GRAPH_NOT_SET)
+            cli_usage(c, "--place %s: the graph has no such value", pair->name);
+        else if (c->graph->values.data[value].source == GRAPH_VIEW)
+            cli_usage(c, "--place %s: it is a view, which lies where its array lies", pair->name);
+        else if (place(c->graph, value, pair->value) != HG_OK)
+            cli_last_error(c);
+        if (c->status != CLI_OK) return false;
+    }
+    return true;
 }
 
 /* ---- verify ---- */

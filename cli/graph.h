@@ -10,6 +10,9 @@
 /* The numbers of all extents with those of the symbols, where shapes fit; to be freed. NULL after a
  * failure, which is this thread's error. */
 uint64_t *cli_extents(const hg_graph *g, const uint64_t *symbols);
+/* The numbers of the symbols in a run. */
+void cli_bound_symbols(const hg_graph *g, const cli_values *values,
+                       uint64_t symbols[HG_MAX_GRAPH_EXTENTS]);
 /* The same with the numbers of a run. */
 uint64_t *cli_bound_extents(const hg_graph *g, const cli_values *values);
 
@@ -25,6 +28,12 @@ typedef struct graph_trial {
 hg_status cli_try_graph(hg_backend *b, hg_graph *g, const hg_graph_options *options,
                         const cli_values *values, graph_trial *trial) HG_NODISCARD;
 void cli_trial_free(graph_trial *trial);
+
+/* --place NAME=WORDS, over what the graph says. False after reporting. */
+bool cli_place_values(cli *c);
+/* graph_share.c: of a graph in which something is placed this rank's own, whose arrays become parts
+ * of those that were given; of others the graph itself. The caller releases it. */
+hg_status cli_share_graph(cli *c, cli_values *values, hg_graph **own) HG_NODISCARD;
 
 /* graph_explain.c: whether --print-after names a pass of graphs; false after reporting. The graph
  * as --passes want it. */

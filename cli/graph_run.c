@@ -37,21 +37,41 @@ static hg_status launch(hg_backend *b, hg_graph *g, const hg_graph_options *opti
     return status;
 }
 
+/* Extents are what shapes say; a rank's own graph has numbers. */
+static hg_status upload(hg_backend *b, const hg_graph *g, cli_values *values, hg_params *params) {
+    cli_values given = *values;
+    uint32_t symbols = 0;
+    while (symbols < given.count && given.data[symbols].param->kind == HG_PARAM_SCALAR) symbols++;
+    if (!g->symbols.count) {
+        given.data += symbols;
+        given.count -= symbols;
+    }
+    return cli_upload(b, &given, params);
+}
+
+static hg_status execute(cli *c, hg_backend *b, const hg_graph_options *options,
+                         cli_values *values) {
+    hg_params *params = hg_params_create();
+    hg_graph *own = NULL;
+    hg_status status = params ? cli_share_graph(c, values, &own) : hg_fail_memory();
+    if (status == HG_OK) status = upload(b, own, values, params);
+    if (status == HG_OK) status = launch(b, own, options, params);
+    if (status == HG_OK) status = cli_rank_wait(c);
+    if (status == HG_OK) status = cli_collect(c, b, values);
+    hg_graph_release(own);
+    hg_params_destroy(params);
+    return status;
+}
+
 void cli_run_graph(cli *c, const cli_launch *o) {
     cli_values values = {0};
     hg_backend *b = NULL;
     hg_graph_options options;
-    if (cli_graph_options(c, o, &options) && cli_open_rank(c, o, &b) &&
+    if (cli_graph_options(c, o, &options) && cli_place_values(c) && cli_open_rank(c, o, &b) &&
         cli_values_options(c, &values) && cli_graph_files(c, &values) &&
-        cli_values_resolve(c, &values) && (b || cli_open_backend(c, o, &b))) {
-        hg_params *params = hg_params_create();
-        hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
-        if (status == HG_OK) status = launch(b, c->graph, &options, params);
-        if (status == HG_OK) status = cli_rank_wait(c);
-        if (status == HG_OK) status = cli_collect(c, b, &values);
-        if (status != HG_OK) cli_last_error(c);
-        hg_params_destroy(params);
-    }
+        cli_values_resolve(c, &values) && (b || cli_open_backend(c, o, &b)) &&
+        execute(c, b, &options, &values) != HG_OK)
+        cli_last_error(c);
     cli_close_backend(c, o, b);
     cli_values_free(&values);
 }
@@ -59,9 +79,8 @@ void cli_run_graph(cli *c, const cli_launch *o) {
 /* ---- runs that are compared ---- */
 
 uint64_t *cli_bound_extents(const hg_graph *g, const cli_values *values) {
-    uint64_t symbols[HG_MAX_GRAPH_EXTENTS] = {0};
-    for (uint32_t i = 0; i < g->symbols.count; i++)
-        memcpy(&symbols[i], values->data[i].scalar, sizeof symbols[i]); /* they come first */
+    uint64_t symbols[HG_MAX_GRAPH_EXTENTS];
+    cli_bound_symbols(g, values, symbols);
     return cli_extents(g, symbols);
 }
 

@@ -43,7 +43,7 @@ bool cli_prepare_launch(cli *c, const cli_launch *o, const cli_values *values, h
 /* A buffer or pool for every parameter, with the data of those that have any. */
 hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) HG_NODISCARD;
 /* Prints and writes what a run left in its outputs (collect.c). */
-hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) HG_NODISCARD;
+hg_status cli_collect(cli *c, hg_backend *b, cli_values *values) HG_NODISCARD;
 
 /* graph.c: constants of a graph that options leave open: of --weights, then of the files that its
  * text names. False after reporting. */

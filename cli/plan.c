@@ -135,23 +135,6 @@ static void print_json(cli *c, const planned *p, const char *text) {
     hg_json_end_object(&json);
 }
 
-/* --place NAME=WORDS */
-static bool place_values(cli *c) {
-    for (uint64_t i = 0; i < c->pairs.count; i++) {
-        const cli_pair *pair = &c->pairs.data[i];
-        if (strcmp(pair->option, "--place") != 0) continue;
-        uint32_t value = graph_find_value(c->graph, pair->name, strlen(pair->name));
-        if (value == GRAPH_NOT_SET)
-            cli_usage(c, "--place %s: the graph has no such value", pair->name);
-        else if (c->graph->values.data[value].source == GRAPH_VIEW)
-            cli_usage(c, "--place %s: it is a view, which lies where its array lies", pair->name);
-        else if (graph_read_place(c->graph, value, pair->value) != HG_OK)
-            cli_last_error(c);
-        if (c->status != CLI_OK) return false;
-    }
-    return true;
-}
-
 static bool take_numbers(cli *c, planned *p) {
     if (cli_take_symbols(c, c->graph, p->symbols)) return true;
     if (c->status == CLI_OK)
@@ -162,7 +145,7 @@ static bool take_numbers(cli *c, planned *p) {
 static void plan(cli *c, planned *p, uint64_t rank) {
     hg_text text = {0};
     graph_sharded sharded = {0};
-    if (!place_values(c) || !take_numbers(c, p)) return;
+    if (!cli_place_values(c) || !take_numbers(c, p)) return;
     if (graph_count_shards(c->graph, p->symbols, &p->options, &p->cost) != HG_OK ||
         (rank != UINT64_MAX &&
          graph_shard(c->graph, p->symbols, &p->options, (uint32_t)rank, &sharded) != HG_OK)) {

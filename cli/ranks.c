@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_RANKS = 256 };
 /* Ranks read and write for as long as it takes, and one that fails is gone, which the others learn
  * of. What a launch waits for ends with the launch's own time. */
 #define AS_LONG_AS_IT_TAKES_MS (UINT64_C(1) << 40)
@@ -15,8 +14,8 @@ struct cli_meeting {
     uint32_t count, came; /* with a backend, or without when they failed before */
     bool failed, over;    /* over: there are communicators, or never will be */
     int speaker;          /* cli_rank.speaker */
-    hg_backend *backends[MOST_RANKS];
-    hg_comm *comms[MOST_RANKS];
+    hg_backend *backends[CLI_MOST_RANKS];
+    hg_comm *comms[CLI_MOST_RANKS];
     hg_error error; /* why there are none */
 };
 
@@ -105,8 +104,8 @@ static int on_threads(cli *c, uint32_t count, int argc, char **argv, cli_rank_ru
 
 int cli_on_ranks(cli *c, const char *ranks, int argc, char **argv, cli_rank_run *run) {
     uint64_t count = 0;
-    bool good = cli_number(c, "--ranks", ranks, MOST_RANKS, &count);
-    if (good && !count) cli_usage(c, "--ranks: 1 to %d, got 0", MOST_RANKS);
+    bool good = cli_number(c, "--ranks", ranks, CLI_MOST_RANKS, &count);
+    if (good && !count) cli_usage(c, "--ranks: 1 to %d, got 0", CLI_MOST_RANKS);
     if (c->status != CLI_OK) return cli_finish(c);
     if (!hg_comm_is_launched("mpi")) return on_threads(c, (uint32_t)count, argc, argv, run);
     cli_rank one = {.count = (uint32_t)count};
@@ -151,7 +150,7 @@ bool cli_rank_join(cli *c, hg_backend *backend) {
 }
 
 hg_status cli_rank_lanes(const cli *c, const hg_launch *launch) {
-    uint8_t own = launch->lanes != 0, all[MOST_RANKS];
+    uint8_t own = launch->lanes != 0, all[CLI_MOST_RANKS];
     const hg_comm_call call = {.size = sizeof call,
                                .kind = HG_COMM_ALL_GATHER,
                                .type = HG_TYPE_U8,
@@ -203,16 +202,18 @@ int cli_rank_finish(cli *c) {
 /* ---- parts ---- */
 
 bool cli_shard(cli *c, const char *option, const char *given, char path[CLI_PATH_BYTES],
-               bool *shard) {
-    const char *at = strstr(given, CLI_SHARD);
-    *shard = at != NULL;
+               uint32_t *axis) {
+    const char *at = strstr(given, CLI_SHARD), *word = at ? at + strlen(CLI_SHARD) : NULL;
+    uint64_t number;
+    *axis = CLI_NO_AXIS;
     if (!at) return true;
     size_t length = (size_t)(at - given);
-    if (strcmp(at + strlen(CLI_SHARD), "0") != 0) {
-        cli_usage(c, "%s: %s: a file is shared along its first axis: " CLI_SHARD "0", option,
-                  given);
+    if (!cli_read_number(word, strlen(word), HG_MAX_EXTENTS - 1, &number)) {
+        cli_usage(c, "%s: %s: a file is shared along an axis, 0 to %d", option, given,
+                  HG_MAX_EXTENTS - 1);
         return false;
     }
+    *axis = (uint32_t)number;
     if (length >= CLI_PATH_BYTES) {
         cli_usage(c, "%s: a path of %llu bytes, at most %d", option, (unsigned long long)length,
                   CLI_PATH_BYTES - 1);

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include <hologram/comm.h>
 
+enum { CLI_MOST_RANKS = 256 };
 typedef struct cli_meeting cli_meeting; /* of threads */
 
 /* One rank of a run. */
@@ -45,12 +46,13 @@ static inline bool cli_rank_speaks(const cli *c) {
            nobody == self;
 }
 
-/* FILE:shard=0: this rank's part along the first axis, *path without that. False after reporting
- * another axis, or too long a path. */
+/* FILE:shard=AXIS: this rank's part along an axis, path without that; else CLI_NO_AXIS. False after
+ * reporting what is no axis, or too long a path. */
 enum { CLI_PATH_BYTES = 4096 };
+#define CLI_NO_AXIS UINT32_MAX
 #define CLI_SHARD ":shard="
 bool cli_shard(cli *c, const char *option, const char *given, char path[CLI_PATH_BYTES],
-               bool *shard);
+               uint32_t *axis);
 /* Where the parts of `extent` begin and end: all have as many, the last ones less. */
 uint64_t cli_part_begin(const cli *c, uint64_t extent, uint32_t rank);
 

@@ -50,6 +50,8 @@ static int run(int argc, char **argv, cli_rank *rank) {
         {"--weights", &c.weights, NULL},
         {"--passes", &c.passes, NULL},
         {"--as-graph", NULL, &c.as_graph},
+        {"--hash", NULL, &c.hash},
+        {"--fast", NULL, &c.fast},
         {"--check-races", NULL, &o.check_races},
         {"--canonicalise", NULL, &canonicalise},
         {"--variants", NULL, &variants},

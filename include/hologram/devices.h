@@ -5,6 +5,7 @@
 #define HOLOGRAM_DEVICES_H
 
 #include <hologram/comm.h>
+#include <hologram/graph.h>
 #include <hologram/launch.h>
 
 #ifdef __cplusplus
@@ -21,12 +22,6 @@ typedef enum hg_distribution {
     HG_DISTRIBUTION_PIPELINE_PARALLEL, /**< the same, with parts of the batch on their way */
     HG_DISTRIBUTION_HYBRID             /**< as the placements say, and nothing else */
 } hg_distribution;
-
-/** Where a parameter lies: "whole", "split 0", "split 1 at (3, 5)" (docs/reference/graph.md). */
-typedef struct hg_placement {
-    const char *param;
-    const char *place;
-} hg_placement;
 
 /**
  * Opens devices of a backend.

@@ -158,6 +158,73 @@ HG_API hg_status hg_graph_from_program(const hg_program *program, hg_graph **gra
  */
 HG_API hg_status hg_graph_print(const hg_graph *graph, char **text, size_t *length) HG_NODISCARD;
 
+/* ---- shared by ranks ---- */
+
+/** Where an array lies: "whole", "split 0", "split 1 at (3, 5)" (docs/reference/graph.md). */
+typedef struct hg_placement {
+    const char *param; /**< of a graph the name of an input, a constant or a result */
+    const char *place;
+} hg_placement;
+
+/** What a symbol of a graph is. */
+typedef struct hg_graph_number {
+    const char *symbol;
+    uint64_t value;
+} hg_graph_number;
+
+/** How ranks share a graph. Zero it, set size, then what is wanted. */
+typedef struct hg_graph_shard_options {
+    size_t size;
+    uint32_t ranks;                 /**< 1 to 4,096 */
+    const hg_placement *placements; /**< over those that the graph says; borrowed for the call */
+    size_t placement_count;
+    const hg_graph_number *numbers; /**< of all symbols of the graph; borrowed for the call */
+    size_t number_count;
+    int fast; /**< sums of parts where an extent that is summed is split: other bits than one device
+                 has */
+    int whole_outputs; /**< each rank has every output whole */
+} hg_graph_shard_options;
+
+/** How a rank has an input, constant or output of the graph that ranks share. */
+typedef enum hg_part_kind {
+    HG_PART_WHOLE,  /**< all of it */
+    HG_PART_SPLIT,  /**< `length` of the `extent` along `axis`, from `start` on */
+    HG_PART_PARTIAL /**< an array of its shape: what it is comes of those of all ranks together */
+} hg_part_kind;
+typedef struct hg_graph_part {
+    size_t size;      /**< sizeof(hg_graph_part); set by the caller */
+    const char *name; /**< of the shared graph; lives as long as the rank's graph */
+    int output;       /**< an output; else an input or constant */
+    hg_type type;
+    hg_part_kind kind;
+    uint32_t axis;
+    uint64_t outer, extent, inner; /**< of the whole array: the product of the extents in front of
+                                      the axis, along it, and behind it */
+    uint64_t start, length;        /**< along the axis */
+} hg_graph_part;
+
+/**
+ * The graph of one rank of a graph that ranks share: with the shapes of its parts, and with
+ * collectives where ranks need what others have. It is verified, and runs on a backend whose
+ * context has a communicator of so many ranks (hg_context_set_comm). No device is opened, and no
+ * element of an array looked at, but for constants in the graph that are cut.
+ *
+ * @param shard  receives a graph that the caller releases; it keeps `graph`
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: ranks, a placement that cannot be, a symbol without a
+ * number, shapes that do not fit with the numbers; HG_ERROR_OUT_OF_MEMORY
+ * Thread-safe.
+ */
+HG_API hg_status hg_graph_shard(const hg_graph *graph, const hg_graph_shard_options *options,
+                                uint32_t rank, hg_graph **shard) HG_NODISCARD;
+/** The index-th part of a rank's graph: inputs and constants, then outputs.
+ * HG_ERROR_INVALID_ARGUMENT: there is none, which of other graphs is so at once. */
+HG_API hg_status hg_graph_get_part(const hg_graph *shard, uint32_t index,
+                                   hg_graph_part *part) HG_NODISCARD;
+/** Whether graphs of ranks come to the same collectives in the same order;
+ * HG_ERROR_INVALID_ARGUMENT names the first two that are different, or what no communicator of so
+ * many ranks can do. */
+HG_API hg_status hg_graph_check_shards(hg_graph *const *shards, uint32_t ranks) HG_NODISCARD;
+
 /* ---- running ---- */
 
 /** A graph compiled for a backend: shared, immutable, thread-safe. It keeps the graph. */

@@ -33,12 +33,6 @@ hg_status dist_job_place(dist_job *job, const hg_placement *placements, size_t c
 hg_status dist_job_split_batch(dist_job *job, uint32_t ranks, uint64_t size,
                                uint64_t *extent) HG_NODISCARD;
 
-/* ---- parts of arrays ---- */
-
-uint64_t dist_part_bytes(const graph_part *part);
-/* Between a part, whose elements lie one after another, and the whole array. */
-void dist_take_part(const graph_part *part, const uint8_t *whole, uint8_t *own);
-void dist_give_part(const graph_part *part, const uint8_t *own, uint8_t *whole);
 /* Elements of an input or constant of the job's graph by its name. */
 const uint8_t *dist_job_input(const dist_job *job, const char *name);
 

@@ -238,22 +238,3 @@ hg_status dist_job_split_batch(dist_job *job, uint32_t ranks, uint64_t size, uin
     }
     return HG_OK;
 }
-
-/* ---- parts ---- */
-
-uint64_t dist_part_bytes(const graph_part *p) {
-    return plan_times(plan_times(p->outer, p->inner),
-                      plan_times(p->length, hg_type_size_bytes(p->type)));
-}
-
-void dist_take_part(const graph_part *p, const uint8_t *whole, uint8_t *own) {
-    uint64_t row = p->inner * hg_type_size_bytes(p->type), part = p->length * row;
-    for (uint64_t o = 0; o < p->outer && part; o++)
-        memcpy(own + o * part, whole + (o * p->extent + p->start) * row, (size_t)part);
-}
-
-void dist_give_part(const graph_part *p, const uint8_t *own, uint8_t *whole) {
-    uint64_t row = p->inner * hg_type_size_bytes(p->type), part = p->length * row;
-    for (uint64_t o = 0; o < p->outer && part; o++)
-        memcpy(whole + (o * p->extent + p->start) * row, own + o * part, (size_t)part);
-}

@@ -14,26 +14,26 @@ typedef struct rank_run {
 static hg_status bind_part(rank_run *r, uint64_t i) {
     const graph_part *p = &r->sharded.parts[i];
     const uint8_t *whole = p->source == GRAPH_RESULT ? NULL : dist_job_input(r->job, p->name);
-    uint64_t bytes = dist_part_bytes(p);
+    uint64_t bytes = graph_part_bytes(p);
     if (p->source != GRAPH_RESULT && !whole) return HG_OK; /* its elements stand with the graph */
     HG_TRY(hg_backend_allocate_buffer(r->backend, bytes, &r->buffers[i]));
     HG_TRY(hg_params_set_buffer(r->params, p->name, r->buffers[i]));
     if (!whole || !bytes) return HG_OK;
     uint8_t *own = hg_alloc((size_t)bytes);
     if (!own) return hg_fail_memory();
-    dist_take_part(p, whole, own);
+    graph_take_part(p, whole, own);
     hg_status status = hg_buffer_write(r->backend, r->buffers[i], 0, own, bytes);
     hg_free(own);
     return status;
 }
 
 static hg_status read_part(rank_run *r, uint64_t i, uint8_t *whole) {
-    uint64_t bytes = dist_part_bytes(&r->sharded.parts[i]);
+    uint64_t bytes = graph_part_bytes(&r->sharded.parts[i]);
     if (!bytes) return HG_OK;
     uint8_t *own = hg_alloc((size_t)bytes);
     if (!own) return hg_fail_memory();
     hg_status status = hg_buffer_read(r->backend, r->buffers[i], 0, own, bytes);
-    if (status == HG_OK) dist_give_part(&r->sharded.parts[i], own, whole);
+    if (status == HG_OK) graph_give_part(&r->sharded.parts[i], own, whole);
     hg_free(own);
     return status;
 }

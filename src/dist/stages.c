@@ -172,9 +172,9 @@ static hg_status make_batch(dist_job *job, const dist_stages *stages,
         const graph_part *p = &b->sharded.parts[i];
         const uint8_t *whole = p->source == GRAPH_RESULT ? NULL : dist_job_input(job, p->name);
         if (!whole) continue;
-        uint8_t *own = hg_alloc((size_t)dist_part_bytes(p) + 1);
+        uint8_t *own = hg_alloc((size_t)graph_part_bytes(p) + 1);
         if (!own) return hg_fail_memory();
-        dist_take_part(p, whole, own);
+        graph_take_part(p, whole, own);
         b->arrays[graph_find_value(g, p->name, strlen(p->name))] = own;
     }
     return HG_OK;
@@ -186,7 +186,7 @@ static void give_outputs(const dist_job *job, const batch *b) {
         const graph_part *p = &b->sharded.parts[i];
         if (p->source != GRAPH_RESULT) continue;
         uint32_t value = b->sharded.graph->outputs.data[output].value;
-        dist_give_part(p, b->arrays[value], job->outputs[output]);
+        graph_give_part(p, b->arrays[value], job->outputs[output]);
         output++;
     }
 }

@@ -148,6 +148,11 @@ struct hg_graph {
     HG_VEC(graph_program) programs;
     graph_names names, output_names; /* of values, of outputs */
     hg_graph *origin;                /* of a copy: owns what its pointers point to; retained */
+    /* A rank's graph (shard_api.c): what it has of the shared one's arrays. In the arena */
+    struct {
+        struct graph_part *data;
+        uint64_t count;
+    } parts;
 };
 
 /* Whether a text that may be NULL is that name. */

@@ -287,9 +287,17 @@ static graph_part part_of(const shard *s, uint32_t value, const char *name, grap
                           shard_place place) {
     const graph_value *v = &s->g->values.data[value];
     shard_axes a = shard_axes_of(s, value, place.kind == GRAPH_SPLIT ? place.axis : 0);
-    graph_part part = {name,    source,   (hg_type)v->type, place.kind, (hg_opname)place.operation,
-                       a.outer, a.extent, a.inner,          0,          a.extent};
+    graph_part part = {.name = name,
+                       .source = source,
+                       .type = (hg_type)v->type,
+                       .place = place.kind,
+                       .operation = (hg_opname)place.operation,
+                       .outer = a.outer,
+                       .extent = a.extent,
+                       .inner = a.inner,
+                       .length = a.extent};
     if (place.kind != GRAPH_SPLIT) return part;
+    part.axis = place.axis;
     part.start = shard_start(s, place.cut);
     part.length = shard_length(s, place.cut);
     return part;

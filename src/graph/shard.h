@@ -24,6 +24,7 @@ typedef struct graph_part {
     graph_source source; /* RESULT: an output */
     hg_type type;
     uint8_t place; /* graph_place_kind; WHOLE: length is extent */
+    uint8_t axis;  /* SPLIT */
     hg_opname operation;
     uint64_t outer, extent, inner, start, length;
 } graph_part;
@@ -41,6 +42,13 @@ hg_status graph_shard(const hg_graph *g, const uint64_t *symbols,
                       const graph_shard_options *options, uint32_t rank,
                       graph_sharded *sharded) HG_NODISCARD;
 void graph_sharded_free(graph_sharded *sharded);
+/* Placements over those that the graph has. */
+hg_status graph_place_values(hg_graph *g, const hg_placement *placements,
+                             size_t count) HG_NODISCARD;
+/* Between a part, whose elements lie one after another, and the whole array. */
+uint64_t graph_part_bytes(const graph_part *part);
+void graph_take_part(const graph_part *part, const uint8_t *whole, uint8_t *own);
+void graph_give_part(const graph_part *part, const uint8_t *own, uint8_t *whole);
 
 /* ---- what it takes (shard_count.c) ---- */
 

@@ -89,6 +89,7 @@ def check_ranks(title, before, ranks, libraries):
     np.save("v.npy", values)
     done = run(before, "g.graph", *share, "--in", "x=v.npy:shard=0", libraries=libraries)
     checks.check(done.stdout.strip() == "s f32[1] = 9.0", say(f"a graph: {done.stdout}{done.stderr}"))
+    check_axes(before, share, count, libraries, say)
     if ranks < 2:
         return
     os.mkfifo("trace")
@@ -109,9 +110,47 @@ def check_ranks(title, before, ranks, libraries):
     checks.check(done.returncode != 0 and "ranks call different things" in done.stderr, say(f"uneven: {done.stderr}"))
 
 
+def check_axes(before, share, count, libraries, say):
+    """Parts along every axis, and of graphs in which something is placed: files are what NumPy has, hashes those of the files."""
+    def done(*arguments):
+        return run(before, *arguments, libraries=libraries)
+    whole = (np.arange(2 * 7 * 3, dtype=np.int32).reshape(2, 7, 3) * 7919) % 1000
+    np.save("axes.npy", whole)
+    for axis in (0, 1, 2) if count == 2 and not before else (1, ):
+        ended = done("axes.atlas", *share, "--in", f"x=axes.npy:shard={axis}", "--out", f"y=y.npy:shard={axis}", "--hash")
+        if whole.shape[axis] <= (count - 1) * -(-whole.shape[axis] // count):
+            checks.check(ended.returncode != 0 and "has no lanes" in ended.stderr, say(f"axis {axis}: {ended.stderr}"))
+            continue
+        checks.check(ended.returncode == 0 and np.array_equal(np.load("y.npy"), -whole), say(f"axis {axis}: {ended.stdout}{ended.stderr}"))
+        alone = run([], "axes.atlas", "--in", "x=axes.npy", "--hash")
+        checks.check("y i32[2, 7, 3] blake3 " in alone.stdout and ended.stdout.strip() == alone.stdout.strip(), say(f"axis {axis}: {ended.stdout}, alone {alone.stdout}"))
+    random = np.random.default_rng(3)
+    for name, shape in {"gx": (7, 6), "gw": (6, 10), "gv": (10, 4)}.items():
+        np.save(f"{name}.npy", random.integers(-9, 9, shape).astype(np.float32))
+    given = ["--in", "x=gx.npy", "--in", "w=gw.npy", "--in", "v=gv.npy"]
+    h = np.load("gx.npy") @ np.load("gw.npy")
+    expected = {"h": h, "y": h @ np.load("gv.npy")}
+    alone = run([], "net.graph", *given, "--hash").stdout
+    for places in ([], ["--place", "x=0", "--place", "w=whole"], ["--place", "w=whole", "--place", "v=split 0"], ["--place", "h=split 0 at (" + ", ".join("3" * (count - 1)) + ")"] if count > 1 else ["--place", "h=0"])[:1 if before else 4]:
+        ended = done("net.graph", *share, *given, *places, "--out", "h=h.npy", "--hash")
+        checks.check(ended.returncode == 0 and ended.stdout.strip() == alone.strip() and np.array_equal(np.load("h.npy"), h), say(f"{places}: {ended.stdout}{ended.stderr}, alone {alone}"))
+        if before:
+            return
+        ended = done("net.graph", *share, *given, *places, "--out", "all.npz")
+        checks.check(ended.returncode == 0 and all(np.array_equal(np.load("all.npz")[k], v) for k, v in expected.items()), say(f"{places}, an archive: {ended.stderr}"))
+    ended = done("net.graph", *share, *given)
+    checks.check("y f32[7, 4] = " + " ".join(str(v) for v in expected["y"].ravel()[:16]) + " … 12 more" in ended.stdout, say(f"printed: {ended.stdout}{ended.stderr}"))
+    if share:
+        ended = done("net.graph", *share, "--in", "x=gx.npy:shard=0", *given[2:])
+        checks.check(ended.returncode != 0 and "files are whole" in ended.stderr, say(f"a part of a placed graph: {ended.stderr}"))
+
+
 def main():
     for name, text in {"p.atlas": PROGRAM, "g.atlas": GATHER, "g.graph": GRAPH,
                        "far.atlas": ".atlas 1\n.program far\n.param x buffer f32 inout [n]\n.param r u64\n.param n u64\n.lanes n\n    x[global] = x[global + r / RANKS]\n",
+                       "axes.atlas": ".atlas 1\n.program axes\n.param x buffer i32 in [a, b, c]\n.param y buffer i32 out [a, b, c]\n.param a u64\n.param b u64\n.param c u64\n"
+                                     ".lanes [i < a, j < b, k < c]\n    y[i, j, k] = -x[i, j, k]\n",
+                       "net.graph": ".graph 1\n.extent b\n.input x f32 [b, 6]\n.constant w f32 [6, 10] split 1\n.constant v f32 [10, 4]\nh = gemm a=x, b=w\ny = gemm a=h, b=v\n.output h\n.output y\n",
                        "wide.atlas": ".atlas 1\n.program w\n.param y buffer u8 out [n]\n.param n u64\n.lanes 1\n    y[0] = 1\n",
                        "uneven.atlas": ".atlas 1\n.program u\n.param x buffer f32 inout [n]\n.param n u64\nall_reduce buffer=x, n=n, operation=sum\n"}.items():
         with open(name, "w", encoding="utf-8") as file:
@@ -127,8 +166,8 @@ def main():
             file.write(f".atlas 1\n.program far\n.param x buffer f32 inout [n]\n.param r u64\n.param n u64\n.lanes n\n    x[global] = x[global + r / {max(ranks - 1, 1)}]\n")
         check_ranks(title, before, ranks, libraries)
     for arguments, words in ((["--ranks", "0"], "1 to 256"), (["--ranks", "257"], "up to 256"), (["--ranks", "2", "--in", "x=-"], "one standard input"),
-                             (["--ranks", "2", "--in", "x=x.npy:shard=1"], "along its first axis"), (["--ranks", "2", "--in", "x=none.npy:shard=0"], "none.npy"),
-                             (["--ranks", "2", "--set", "x=1,2,3", "--out", "y=y.npy:shard=7", "--set", "r=0", "--set", "p=1"], "along its first axis")):
+                             (["--ranks", "2", "--in", "x=x.npy:shard=2"], "no axis 2"), (["--ranks", "2", "--in", "x=x.npy:shard=8"], "along an axis, 0 to 7"), (["--ranks", "2", "--in", "x=x.npy:shard=y"], "along an axis"), (["--ranks", "2", "--in", "x=none.npy:shard=0"], "none.npy"),
+                             (["--ranks", "2", "--set", "x=1,2,3", "--out", "y=y.npy:shard=2", "--set", "r=0", "--set", "p=1"], "no axis 2"), (["--ranks", "2", "--place", "x=0"], "--place is for array graphs")):
         done = run([], "p.atlas", *arguments)
         checks.check(done.returncode in (1, 2) and words in done.stderr and done.stderr.count("error") <= 2, f"{arguments}: {done.returncode} {done.stderr}")
 

@@ -27,7 +27,7 @@ OPTIONAL = {
 VALID = {
     "hg_backend *": "f.backend", "const hg_backend *": "f.backend", "hg_context *": "f.context", "hg_queue *": "f.queue",
     "hg_comm *": "f.comm", "const hg_comm *": "f.comm", "const hg_comm_call *": "&f.call", "hg_backend *const *": "&f.backend", "hg_event *": "f.event", "hg_executor *": "f.executor", "const hg_executor *": "f.executor", "hg_tree *": "f.tree", "const hg_tree *": "f.tree", "hg_opening *": "f.opening", "const hg_host_device *": "&(hg_host_device){.size = sizeof(hg_host_device)}", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding", "const hg_binding *": "f.binding",
-    "hg_graph *": "f.graph", "const hg_graph *": "f.graph", "hg_graph_executable *": "f.graph_executable",
+    "hg_graph *": "f.graph", "const hg_graph *": "f.graph", "hg_graph *const *": "&f.graph", "const hg_graph_shard_options *": "&(hg_graph_shard_options){.size = sizeof(hg_graph_shard_options), .ranks = 1}", "hg_graph_executable *": "f.graph_executable",
     "hg_graph_binding *": "f.graph_binding", "const hg_graph_binding *": "f.graph_binding", "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
     "const hg_launch *": "&f.launch", "hg_launch *": "&f.launch", "hg_builder *": "f.builder", "const hg_builder *": "f.builder",
     "hg_circuit *": "f.circuit", "const hg_circuit *": "f.circuit", "const hg_ring *": "f.ring", "hg_ring *": "f.ring",
@@ -44,7 +44,7 @@ VALID = {
 }
 # Structures that begin with their size, which the call fills.
 FILLED = ["hg_op_description", "hg_operand_description", "hg_type_description", "hg_program_description", "hg_param_description", "hg_label_description",
-          "hg_native_buffer", "hg_graph_memory_info", "hg_executor_memory_info"]
+          "hg_native_buffer", "hg_graph_memory_info", "hg_graph_part", "hg_executor_memory_info"]
 VALID.update({f"{name} *": f"&({name}){{.size = sizeof({name})}}" for name in FILLED})
 # What a call made, and how it is given back.
 RELEASE = {

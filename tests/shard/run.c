@@ -344,6 +344,10 @@ static void run_ranks(tester *t) {
     if (!t->failed) check_text(t, t->built);
     bool reads_back = hg_op_get(HG_OP_ALL_GATHER)->operands[3].optional != HG_REQUIRED;
     if (!t->failed && reads_back) check_text(t, ranks[t->ranks - 1].sharded.graph);
+    hg_graph *shards[MOST_RANKS];
+    for (uint32_t r = 0; r < t->ranks; r++) shards[r] = ranks[r].sharded.graph;
+    if (!t->failed && hg_graph_check_shards(shards, t->ranks) != HG_OK)
+        complain(t, hg_last_error_text());
     if (!t->failed && t->show) {
         char *text = NULL;
         if (hg_graph_print(ranks[0].sharded.graph, &text, NULL) == HG_OK) printf("%s\n", text);

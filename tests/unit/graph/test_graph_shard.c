@@ -327,6 +327,101 @@ static void check_place_words(void) {
     hg_graph_release(g);
 }
 
+/* ---- the public functions ---- */
+
+static const char NET[] = ".extent b\n.input x f32 [b, 6]\n.constant w f32 [6, 4] split 1\n"
+                          ".constant v f32 [4, 3]\nh = gemm a=x, b=w\ny = gemm a=h, b=v\n"
+                          ".output h\n.output y\n";
+
+static hg_status shard_of(const hg_graph *g, uint32_t ranks, uint32_t rank,
+                          const hg_placement *places, size_t count, hg_graph **shard) {
+    const hg_graph_number b = {"b", 5};
+    const hg_graph_shard_options o = {.size = sizeof o,
+                                      .ranks = ranks,
+                                      .placements = places,
+                                      .placement_count = count,
+                                      .numbers = &b,
+                                      .number_count = 1};
+    return hg_graph_shard(g, &o, rank, shard);
+}
+
+/* Parts of all ranks together are the whole, in order; the graphs of all fit. */
+static void check_all_ranks(const hg_graph *g, uint32_t ranks, const hg_placement *places,
+                            size_t count, const char *split) {
+    hg_graph *shards[8] = {NULL};
+    uint64_t ends[8] = {0};
+    for (uint32_t r = 0; r < ranks; r++) {
+        hg_graph_part part = {.size = sizeof part};
+        CHECK(shard_of(g, ranks, r, places, count, &shards[r]) == HG_OK);
+        for (uint32_t i = 0; hg_graph_get_part(shards[r], i, &part) == HG_OK; i++) {
+            bool is_split = part.kind == HG_PART_SPLIT;
+            if (strchr(split, part.name[0])) CHECK(is_split == (ranks > 1));
+            if (is_split) CHECK(part.start == ends[i]);
+            ends[i] = part.start + part.length;
+            if (r + 1 == ranks || !is_split) CHECK(ends[i] == part.extent);
+            CHECK(part.output == (part.name[0] == 'h' || part.name[0] == 'y'));
+            if (part.name[0] == 'w') CHECK(part.outer * part.extent * part.inner == 24);
+        }
+        CHECK(strstr(hg_last_error_text(), "part 5: the graph has 5"));
+    }
+    CHECK(hg_graph_check_shards(shards, ranks) == HG_OK);
+    for (uint32_t r = 0; r < ranks; r++) hg_graph_release(shards[r]);
+}
+
+static void refuses(hg_status status, const char *words) {
+    CHECK(status == HG_ERROR_INVALID_ARGUMENT);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), words), "expected \"%s\", got \"%s\"", words,
+                  hg_last_error_text());
+}
+
+static void check_public_mistakes(const hg_graph *g) {
+    const hg_placement unknown = {"q", "whole"}, axis = {"x", "split 2"};
+    const hg_graph_number twice[] = {{"b", 5}, {"c", 1}};
+    hg_graph_shard_options o = {.size = sizeof o, .ranks = 2};
+    hg_graph *shard = NULL, *other = NULL;
+    refuses(shard_of(g, 2, 0, &unknown, 1, &shard), "'q': the graph has no such value");
+    refuses(shard_of(g, 2, 0, &axis, 1, &shard), "the array has 2 axes");
+    refuses(shard_of(g, 2, 2, NULL, 0, &shard), "rank 2 of 2");
+    refuses(shard_of(g, 5000, 0, NULL, 0, &shard), "1 to 4096 ranks");
+    refuses(hg_graph_shard(g, &o, 0, &shard), "the extent 'b' has no number");
+    o.numbers = twice;
+    o.number_count = 2;
+    refuses(hg_graph_shard(g, &o, 0, &shard), "no extent 'c'");
+    CHECK(!shard);
+    /* ranks that were told different things */
+    const hg_placement whole = {"w", "whole"};
+    CHECK(shard_of(g, 2, 0, NULL, 0, &shard) == HG_OK);
+    CHECK(shard_of(g, 2, 1, &whole, 1, &other) == HG_OK);
+    hg_graph *both[2] = {shard, other};
+    refuses(hg_graph_check_shards(both, 2), "collective 0: rank 0 calls all_gather.f32 of 10 "
+                                            "elements, rank 1 nothing");
+    hg_graph_release(other);
+    CHECK(shard_of(g, 4, 1, NULL, 0, &other) == HG_OK);
+    both[1] = other;
+    refuses(hg_graph_check_shards(both, 2), "of 10 elements, rank 1 all_gather.f32 of");
+    refuses(hg_graph_check_shards(both, 0), "0 ranks: 1 to 4096");
+    hg_graph_release(other);
+    hg_graph_release(shard);
+}
+
+static void check_public(void) {
+    const hg_placement batch[] = {{"x", "split 0"}, {"w", "whole"}};
+    hg_graph *g = read(NET), *shard = NULL;
+    for (uint32_t ranks = 1; g && ranks <= 8; ranks++) {
+        check_all_ranks(g, ranks, NULL, 0, "wh");
+        check_all_ranks(g, ranks, batch, 2, "xhy");
+    }
+    check_public_mistakes(g);
+    /* the graph stays as it was, and a rank's keeps what it needs of it */
+    CHECK(shard_of(g, 2, 0, batch, 2, &shard) == HG_OK);
+    CHECK(g->values.data[0].place.kind == GRAPH_WHOLE && g->parts.count == 0);
+    hg_graph_release(g);
+    hg_graph_part part = {.size = sizeof part};
+    CHECK(hg_graph_get_part(shard, 0, &part) == HG_OK && strcmp(part.name, "x") == 0);
+    CHECK(part.length == 3 && part.inner == 6);
+    hg_graph_release(shard);
+}
+
 int main(void) {
     check_ways();
     check_shares();
@@ -335,5 +430,6 @@ int main(void) {
     check_costs();
     check_place_words();
     check_constant_parts();
+    check_public();
     return test_done();
 }
