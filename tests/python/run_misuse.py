@@ -107,7 +107,7 @@ def owners():
         for call in (copy.copy, copy.deepcopy, *(lambda one, p=p: pickle.loads(pickle.dumps(one, p)) for p in range(6))):
             try:
                 other = call(thing)
-                check(label in ("array", "buffer", "config"), f"{label}: a copy of it")
+                check(label in ("array", "buffer", "config", "program", "executor", "graph", "circuit", "kernel"), f"{label}: a copy of it")
                 del other
             except (TypeError, ValueError, pickle.PicklingError, AttributeError) as error:
                 check(bool(str(error)), f"{label}: {error}")

@@ -488,6 +488,70 @@ def profiles():
         check(bool(trace) and os.path.exists(path + ".txt"), "a profile is a Chrome trace and a table")
 
 
+@hg.kernel
+def tripled(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"]):
+    i = hg.lane()
+    y[i] = 3.0 * x[i]
+
+
+def pickles():
+    """Programs, graphs, circuits, executors and kernels in a pickle: of another process they compute what they do here."""
+    import importlib.util
+    import pickle
+    import tempfile
+    factor = 5.0
+
+    @hg.kernel(block=64)
+    def inner(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"]):
+        i = hg.lane()
+        y[i] = factor * x[i]
+
+    program, graph = hg.assemble(AXPY), hg.Graph(".graph 1\n.extent b\n.input x f32 [b, 2]\ny = parallel_map neg, in=x\n.output y\n")
+    executor = hg.Executor("cpu", num_threads=2, deterministic=True)
+    again = pickle.loads(pickle.dumps((program, graph, executor, tripled, hg.Circuit("copy@c05->c06"))))
+    check(again[0].hash == program.hash and again[0].text == program.text and again[1].text == graph.text, "a pickled program, a graph")
+    check(again[3] is tripled and again[4].original == "copy@c05->c06", "a pickled kernel of a module is that kernel")
+    check(again[2] == pickle.loads(pickle.dumps(executor)) and again[2].memory()["used"] == 0, "one executor for the same settings")
+    config = hg.Config(files=False)
+    config.num_threads, config.grid = 3, (2, 1, 1)
+    check(dict(pickle.loads(pickle.dumps(hg.Executor.from_config(config)))._settings)["grid"] == (2, 1, 1), "an executor of a Config")
+    check(pickle.loads(pickle.dumps(hg.Executor("cpu"))) == pickle.loads(pickle.dumps(hg.Executor("cpu"))), "one executor for the same backend")
+    for label, one in {"launch": program.bind(2.0, np.ones(3, "f"), np.ones(3, "f")), "queue": hg.Queue()}.items():
+        try:
+            pickle.dumps(one)
+            check(False, f"a pickled {label}")
+        except TypeError as error:
+            check("pickle" in str(error), f"a pickled {label}: {error}")
+    x, y = np.arange(4, dtype="f"), np.zeros(4, "f")
+    remade, arguments = inner.__reduce_ex__(4)  # what cloudpickle takes, whose copy of the function has no file
+    for file in (arguments[-3], "/nowhere/tasks.py"):
+        function = arguments[0].__class__(arguments[0].__code__.replace(co_filename="<dynamic>"), arguments[0].__globals__, "inner", None, arguments[0].__closure__)
+        function.__annotations__ = arguments[0].__annotations__
+        other = remade(function, *arguments[1:-3], file, *arguments[-2:])
+        other(x, y)
+        check(np.array_equal(y, 5 * x) and other.block == (64, ), f"a kernel that is made again of {file}")
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "tasks.py"), "w", encoding="utf-8") as file:
+            file.write("import hologram as hg\n\n\n@hg.kernel\ndef halved(x: hg.In[hg.f32, 'n'], y: hg.Out[hg.f32, 'n']):\n    i = hg.lane()\n    y[i] = x[i] / 2.0\n")
+        spec = importlib.util.spec_from_file_location("tasks", os.path.join(folder, "tasks.py"))
+        tasks = sys.modules["tasks"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(tasks)
+        path = os.path.join(folder, "data")
+        with open(path, "wb") as file:
+            pickle.dump((program, graph, executor, tasks.halved), file)
+        code = f"""import pickle, numpy as np
+program, graph, executor, halved = pickle.load(open({path!r}, "rb"))
+x, y, z = np.arange(6, dtype="f"), np.zeros(6, "f"), np.zeros((3, 2), "f")
+halved(x, y)
+executor.execute(program, 2.0, x, y)
+graph(x=y.reshape(3, 2), y=z, executor=executor)
+print(z.ravel().tolist(), executor._settings["num_threads"], executor._settings["deterministic"])"""
+        said = subprocess.run([sys.executable, "-B", "-c", code], cwd=folder, capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join((os.path.join(BUILD, "python"), folder))})
+        check(said.stdout.strip() == f"{[-2.5 * i for i in range(6)]} 2 True", f"in another process: {said.stdout}{said.stderr}")
+        del sys.modules["tasks"]
+
+
 def imports():
     """`import hologram` opens no device and takes little."""
     code = ("import time, sys; t = time.perf_counter(); import hologram; "
@@ -511,6 +575,7 @@ if __name__ == "__main__":
     graphs()
     names()
     profiles()
+    pickles()
     imports()
     processes()
     sys.exit(checks.finish())

@@ -38,11 +38,13 @@ class Executor(_native.Executor):
     "webgpu". BackendUnavailable with the reason where there is none. Settings are the fields of hg_config: Executor("cpu", num_threads=2,
     deterministic=True, cpu_level="baseline", timeout_ms=1000). Arrays keep their executor."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("_settings", "__weakref__")
 
     def __new__(cls, backend="auto", **settings):
         if not settings:
-            return super().__new__(cls, backend=backend)
+            made = super().__new__(cls, backend=backend)
+            made._settings = {"backend": backend}
+            return made
         config = c.hg_config()
         check(c.hg_config_init(ctypes.byref(config), ctypes.sizeof(config)))
         check(c.hg_config_read_env(ctypes.byref(config)))
@@ -54,7 +56,14 @@ class Executor(_native.Executor):
     def _configured(cls, config):
         made = ctypes.c_void_p()
         check(c.hg_executor_create_from_config(ctypes.byref(config), ctypes.byref(made)))
-        return cls._of(made.value)
+        made = cls._of(made.value)
+        made._settings = {name: tuple(value) if hasattr(value, "_length_") else value for name, *_ in config._fields_
+                          if name != "size" and not name.startswith("reserved") for value in [getattr(config, name)]}
+        return made
+
+    def __reduce_ex__(self, protocol):
+        """What it was made with: where it is read there is one executor for the same settings."""
+        return _again, (self._settings,)
 
     @classmethod
     def from_config(cls, config):
@@ -144,6 +153,17 @@ def executor_of(device):
                 _by_name[device] = Executor(backend=device)
             return _by_name[device]
     raise TypeError(f"device: expected None, an Executor or the name of a backend, not {device!r}")
+
+
+def _again(settings):
+    """The executor of this process for the settings of another one's."""
+    if len(settings) == 1:
+        return executor_of(settings["backend"])
+    key = tuple(sorted(settings.items()))
+    with _lock:
+        if key not in _by_name:
+            _by_name[key] = Executor(**settings)
+        return _by_name[key]
 
 
 class Devices(list):

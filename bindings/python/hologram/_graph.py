@@ -20,13 +20,13 @@ class Graph(_Runnable):
     Extents follow from the shapes of inputs that name them; they may be given beside the arrays too: graph(x=x, y=y, b=2).
     """
 
-    __slots__ = ("_handle", "_executables", "_lock", "_inputs", "_extents", "__weakref__")
+    __slots__ = ("_handle", "_executables", "_lock", "_inputs", "_extents", "_given", "__weakref__")
 
     def __init__(self, text, *, name="program.graph"):
         made, raw = ctypes.c_void_p(), text.encode()
         self._executables, self._lock = {}, threading.Lock()
         self._open(raw, name, text, made)
-        self._handle = made.value
+        self._handle, self._given = made.value, (text, name)
         lines = self.text.splitlines()
         self._extents = {word for line in lines if line.startswith(".extent") for word in re.findall(r"\w+", line)[1:]}
         self._inputs = {found[1]: (types.resolve(found[2]), [one.strip() for one in found[3].split(",")])
@@ -44,6 +44,9 @@ class Graph(_Runnable):
 
     def _release(self, handle):
         c.hg_graph_release(handle)
+
+    def __reduce_ex__(self, protocol):
+        return _again, (type(self), *self._given)
 
     @property
     def text(self):
@@ -81,6 +84,11 @@ class Graph(_Runnable):
         self.bind(executor, **values).launch()
 
 
+def _again(cls, text, name):
+    """A graph of its text, from a pickle."""
+    return cls(text, name=name)
+
+
 class GraphLaunch(Owner):
     """A graph bound to its arrays."""
 
@@ -107,13 +115,14 @@ class Circuit(Owner):
     """A circuit of its text: calls over the arrays of classes 0 … 95. program: what it is lowered to; original, canonical: its expression before
     and after it was simplified."""
 
-    __slots__ = ("_handle", "_translated", "_program", "_original", "_canonical", "_dtype", "__weakref__")
+    __slots__ = ("_handle", "_translated", "_program", "_original", "_canonical", "_dtype", "_text", "__weakref__")
 
     def __init__(self, text):
         translated = c.hg_translated_program(size=ctypes.sizeof(c.hg_translated_program))
         raw = text.encode()
         with _Diagnostics() as said:
             said.check(c.hg_circuit_to_isa_translate(raw, len(raw), None, said.handle, ctypes.byref(translated)), "circuit", text)
+        self._text = text
         self._translated, self._handle = translated, ctypes.addressof(translated)
         self._program = Program._of(c.hg_program_retain(translated.program))
         self._original, self._canonical = (ctypes.string_at(one).decode() if one else "" for one in (translated.original_expr, translated.canonical_expr))
@@ -121,6 +130,9 @@ class Circuit(Owner):
 
     def _destroy(self, handle):
         c.hg_translated_program_release(handle)
+
+    def __reduce_ex__(self, protocol):
+        return Circuit, (self._text,)
 
     program = property(lambda self: self._program, doc="What it is lowered to.")
     original = property(lambda self: self._original, doc="Its expression before it was simplified.")

@@ -4,7 +4,7 @@ import sys
 
 class Owner:
     """Owns an object of the library: `_handle` has its address until it is destroyed. Only `_of` takes an address. Two owners would destroy it
-    twice, so there are no copies and no pickles."""
+    twice, so there are no copies and no pickles but of what can be made again from a text."""
 
     __slots__ = ()
     _makers = ""  # what makes one

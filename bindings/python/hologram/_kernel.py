@@ -10,6 +10,8 @@
 """
 import ast
 import inspect
+import linecache
+import sys
 import threading
 
 from . import _functions, _kept, _native, _program
@@ -77,11 +79,26 @@ class Kernel(_native.Dispatcher):
             raise TypeError(f"@hg.kernel is for functions written with def, not {function!r}")
         self.function, self.name, self.device, self.cache = function, function.__name__, device, cache
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
+        self.__module__, self.__qualname__ = function.__module__, function.__qualname__
         self.source = of.source if of else Source(function)
         self.block, self.grid = blocks_of(block, grid)
         self.of, self.types = of, types or {}  # of: the kernel whose open types these are
         self.compiled, self.special, self._parameters = {}, {}, None
         self.files, self.lock, self.history, self.sources = (of.files, of.lock, of.history, of.sources) if of else ([], threading.RLock(), [], {})
+
+    def __reduce_ex__(self, protocol):
+        """As functions are: by name, where it is found by it. cloudpickle takes functions of the main module and of notebooks apart, so that other
+        machines need not have them: there with the text of the definition."""
+        found = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        apart = "cloudpickle" in sys._getframe(1).f_globals.get("__name__", "")
+        if found is self and not (apart and self.__module__ == "__main__"):
+            return self.__qualname__
+        if self.of:
+            raise TypeError(f"{self.name} with types that are chosen is not pickled: the kernel itself is")
+        code = self.function.__code__
+        return _again, (self.function, self.block, self.grid, self.device, self.cache, code.co_filename, code.co_firstlineno, self.source.text)
 
     # ---- the signature ----
 
@@ -343,6 +360,17 @@ def kernel(function=None, *, block=None, grid=None, device="cpu", cache=True):
     """
     if function is None:
         return lambda one: Kernel(one, block, grid, device, cache)
+    return Kernel(function, block, grid, device, cache)
+
+
+def _again(function, block, grid, device, cache, file, first, text):
+    """A kernel from a pickle. Where its file is not here, or another one, the text of the definition stands for it."""
+    own = text.splitlines(True)
+    if linecache.getlines(file, function.__globals__)[first - 1:first - 1 + len(own)] != own:
+        file, lines = f"<{file}, line {first}>", ["\n"] * (first - 1) + own
+        linecache.cache[file] = sum(map(len, lines)), None, lines, file
+    if function.__code__.co_filename != file:  # cloudpickle leaves it out
+        function.__code__ = function.__code__.replace(co_filename=file)
     return Kernel(function, block, grid, device, cache)
 
 

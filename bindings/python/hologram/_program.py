@@ -105,6 +105,9 @@ class Program(_Runnable, _native.Dispatcher):
     def _release(self, handle):
         c.hg_program_release(handle)
 
+    def __reduce_ex__(self, protocol):
+        return decode, (self.encode(debug=True),)
+
     name = property(lambda self: c.hg_program_name(self.handle).decode(), doc="Its name.")
     hash = property(lambda self: ctypes.string_at(c.hg_program_hash(self.handle), 32).hex(),
                     doc="BLAKE3 of code, parameters and launch defaults, as hexadecimal digits.")

@@ -37,6 +37,12 @@ class Module(Graph):
         super().__init__(text, name=name)
         self._made, self._tree = _results(self.text.splitlines()), None
 
+    def __reduce_ex__(self, protocol):
+        return (*super().__reduce_ex__(protocol), self._tree)
+
+    def __setstate__(self, tree):
+        self._tree = tree
+
     def __call__(self, *arrays, executor=None):
         count = sum(name.startswith("arg") for name in self._inputs)  # constants of the module are there
         if len(arrays) != count:
