@@ -102,9 +102,12 @@ static bool make_texts(cli *c, build_request *r) {
                                       .name = r->name,
                                       .values = r->values.data,
                                       .value_count = (uint32_t)r->values.count};
-    hg_status status = r->target  ? hg_build_wasm(&request, &r->c)
-                       : r->graph ? hg_build_graph(&request, &r->c, &r->h)
-                                  : hg_build(&request, &r->c, &r->h);
+    hg_status status;
+    if (r->graph)
+        status = r->target ? hg_build_graph_wasm(&request, &r->c)
+                           : hg_build_graph(&request, &r->c, &r->h);
+    else
+        status = r->target ? hg_build_wasm(&request, &r->c) : hg_build(&request, &r->c, &r->h);
     if (status == HG_OK) return true;
     if (status == HG_ERROR_INVALID_ARGUMENT)
         cli_usage(c, "%s", hg_last_error()->message);
@@ -242,10 +245,7 @@ int command_build(int argc, char **argv) {
     else if (!r.out)
         cli_usage(&c, "expects -o NAME, for NAME.c and NAME.h or NAME.wasm");
     const bool graph = c.arguments.count == 1 && r.out && cli_is_graph(&c, c.arguments.data[0]);
-    if (graph && r.target)
-        cli_usage(&c, "--target wasm: %s is an array graph, which is built as C alone",
-                  c.arguments.data[0]);
-    else if (graph)
+    if (graph)
         load_graph(&c, &r, c.arguments.data[0]);
     else
         for (uint64_t i = 0; i < c.arguments.count && r.out; i++)

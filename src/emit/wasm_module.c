@@ -56,7 +56,10 @@ void w(wasm_code *c, wasm_op op) {
         byte(&c->bytes, info->code);
     }
     if (op == W_END) c->depth--;
-    if (op == W_MEMORY_SIZE || op == W_MEMORY_FILL || op == W_ATOMIC_FENCE) byte(&c->bytes, 0);
+    const uint32_t zeros = op == W_MEMORY_COPY
+                               ? 2
+                               : op == W_MEMORY_SIZE || op == W_MEMORY_FILL || op == W_ATOMIC_FENCE;
+    for (uint32_t i = 0; i < zeros; i++) byte(&c->bytes, 0);
 }
 
 void w_number(wasm_code *c, wasm_op op, uint64_t number) {

@@ -58,7 +58,7 @@ typedef struct wasm_code {
 
 typedef struct wasm_function {
     uint32_t type;
-    char name[HG_MAX_IDENT_BYTES * 2 + 2]; /* of a program, behind that of its module */
+    char name[HG_MAX_IDENT_BYTES * 2 + 16]; /* of a program, behind that of its module */
     bool exported;
     hg_text body; /* of the code section, without its size */
 } wasm_function;

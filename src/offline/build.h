@@ -32,8 +32,9 @@ hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCA
 /* The same of an array graph, as the function NAME. HG_ERROR_INVALID_ARGUMENT: an extent has no
  * value, or shapes do not fit. */
 hg_status hg_build_graph(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCARD;
-/* Programs as a module of WebAssembly that stands alone, with the functions of these names, added
- * to out. HG_ERROR_ISA also: the program is more than kernels one behind the other. */
+/* Both as a module of WebAssembly that stands alone, with the functions of these names, added to
+ * out. HG_ERROR_ISA also: extents that only a call knows. */
 hg_status hg_build_wasm(const hg_build_request *r, hg_text *out) HG_NODISCARD;
+hg_status hg_build_graph_wasm(const hg_build_request *r, hg_text *out) HG_NODISCARD;
 
 #endif

@@ -163,7 +163,7 @@ static void add_checks(const build_graph *b, hg_text *out) {
 /* ---- launches ---- */
 
 /* The call of the graph that an instruction of a launch comes from: both have a line. */
-static const graph_call *call_of(const build_graph *b, const graph_region *r, uint32_t inst) {
+const graph_call *build_graph_call_of(const build_graph *b, const graph_region *r, uint32_t inst) {
     uint64_t at = 0;
     for (uint64_t i = 0; i < r->calls.count && !r->direct && r->program->lines; i++)
         if (b->g->calls.data[r->calls.data[i]].line == r->program->lines[inst]) at = i;
@@ -175,7 +175,7 @@ static void add_calls(const build_graph *b, uint32_t region, hg_text *out) {
     char text[160];
     hg_text_addf(out, "    static const @_graph_call hgd_c%u[] = {", (unsigned)region);
     for (uint32_t i = 0; i < r->program->inst_count; i++) {
-        const graph_call *call = call_of(b, r, i);
+        const graph_call *call = build_graph_call_of(b, r, i);
         hg_text_addf(out, "\n        {%u, \"%s\"},", (unsigned)call->line,
                      graph_call_text(b->g, call, text));
     }

@@ -215,6 +215,7 @@ const char *build_extent_function(hg_extent_op_kind kind);
  * prototypes, what it says of itself; the function. */
 hg_status build_find_places(const build_job *job, build_program *p) HG_NODISCARD;
 bool build_graph_works(const build_job *job);
+const graph_call *build_graph_call_of(const build_graph *b, const graph_region *r, uint32_t inst);
 void build_add_graph_size_prototype(const build_job *job, hg_text *out);
 void build_add_graph_comment(const build_job *job, hg_text *out);
 void build_add_graph_function(const build_job *job, hg_text *out);

@@ -158,11 +158,19 @@ static bool lies_across(const build_program *p, const plan_step *step) {
     return false;
 }
 
+/* In WebAssembly nothing but maps. */
+static hg_status refuse_count(const build_program *p, const plan_step *step) {
+    return build_refuse(p, step->inst + 1,
+                        "its extents come with the call, which is not built for WebAssembly: "
+                        "--set gives parameters numbers, and the C text has it");
+}
+
 /* A map or a reduction whose count a call knows. */
 static hg_status add_counted(build_job *job, build_program *p, const plan_step *step,
                              build_step *s) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
     hg_type type = (hg_type)step->atlas_type;
+    if (of == &plan_collective_reduce && job->wasm) return refuse_count(p, step);
     if (of == &plan_collective_reduce && (kir_is_half(type) || hg_type_size_bytes(type) > 8))
         return build_refuse(p, step->inst + 1,
                             "of reductions of %s the count has to be a number when the text is "
@@ -198,6 +206,7 @@ static hg_status add_expanded(build_job *job, build_program *p, const plan_step 
 }
 
 static hg_status add_open(build_job *job, build_program *p, const plan_step *step, build_step *s) {
+    if (job->wasm) return refuse_count(p, step);
     HG_TRY(build_plan_open(job, p, step, s));
     p->open_steps = true;
     return lay_out(p, step, s);
