@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes hologram/__init__.pyi, fft.pyi and linalg.pyi from the package itself: names, parameters and kinds as they are, types by the rules below.
+"""Writes hologram/__init__.pyi, dist.pyi, fft.pyi and linalg.pyi from the package itself: names, parameters and kinds as they are, types by the rules below.
 
     stubs.py            prints what would change; exit status 1 when something does
     stubs.py --write    writes them
@@ -29,7 +29,7 @@ PARAMETERS = {
     "descending": "bool", "stable": "bool", "largest": "bool", "side": "str", "sorter": "Array | None", "invert": "bool", "shift": "int | tuple[int, ...]",
     "repeats": "int | Sequence[int] | Array", "repetitions": "int | Sequence[int]", "pad_width": "Sequence[Any]", "constant_value": "complex", "correction": "float",
     "include_initial": "bool", "prepend": "Array | None", "append": "Array | None", "offset": "int", "ord": "Any", "path": "str | os.PathLike[str]", "name": "str | None",
-    "array": "Any", "text": "str", "data": "bytes", "eps": "float", "causal": "bool", "scale": "float", "stride": "Any", "padding": "Any", "output_padding": "Any", "dilation": "Any", "groups": "int", "counted": "bool",
+    "array": "Any", "root": "int", "peer": "int", "rank": "int", "extent": "int", "operation": "str", "ranks": "int", "fast": "bool", "whole_outputs": "bool", "local": "Any", "text": "str", "data": "bytes", "eps": "float", "causal": "bool", "scale": "float", "stride": "Any", "padding": "Any", "output_padding": "Any", "dilation": "Any", "groups": "int", "counted": "bool",
     "window": "Any", "picture": "Any", "executor": "DeviceLike", "indexing": "str", "out": "Array | None", "min": "_Operand | None", "max": "_Operand | None", "from_": "Any", "to": "DTypeLike",
     "type": "Any", "kind": "Any", "n_rows": "int", "n_cols": "int | None", "source": "Any", "destination": "Any", "indices_or_sections": "int | Sequence[int]",
     "rtol": "Any", "mode": "str", "full_matrices": "bool", "upper": "bool", "bytes": "int", "count": "int", "size": "int", "program": "Any", "timeout": "float | None",
@@ -140,7 +140,7 @@ def klass(name, value, base=""):
 def package():
     import hologram as hg
     from hologram import _errors, _kernel, types
-    lines = [HEAD.replace("from collections", "import os\nfrom collections", 1), "from . import fft as fft, linalg as linalg\n\n", "__array_api_version__: str\n",
+    lines = [HEAD.replace("from collections", "import os\nfrom collections", 1), "from . import dist as dist, fft as fft, linalg as linalg\n\n", "__array_api_version__: str\n",
              "e: float\ninf: float\nnan: float\npi: float\nnewaxis: None\n", "\nclass DType:\n    name: str\n    short: str\n    itemsize: int\n    kind: str\n    code: int\n\n"]
     lines += [f"{one.name}: DType\n" + (f"{one.short}: DType\n" if one.short != one.name else "") for one in types.ALL]
     lines += ["\nDTypeLike: TypeAlias = DType | str | type | Any | None\nDeviceLike: TypeAlias = Executor | str | None\n_Operand: TypeAlias = Array | complex | Any\n"]
@@ -177,9 +177,27 @@ def module(name):
     return "".join(lines + [function(one, getattr(found, one)) for one in sorted(found.__all__)])
 
 
+RANKS = {"rank": "int", "size": "int", "executor": "Executor", "is_launched": "bool", "part": "tuple[int, int]", "init": "None", "finish": "None", "barrier": "None",
+         "send": "None", "run": "list[Any]", "gather": "Array | None", "run_graph": "dict[str, Any]", "shard": "Sharded"}
+
+
+def ranks():
+    """hologram.dist."""
+    from hologram import dist
+    lines = [HEAD.split("from collections", 1)[0], "from typing import Any\n\nfrom . import Array as Array, DeviceLike, DType, Executor\n\n"]
+    lines += [function(name, getattr(dist, name), result=RANKS.get(name)) for name in sorted(dist.__all__) if name != "Sharded"]
+    lines += klass("Sharded", dist.Sharded)
+    for operator in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
+        lines += [f"    def __{way}{operator}__(self, other: Any) -> Sharded: ...\n" for way in ("", "r")]
+    lines += [f"    def __{one}__(self, other: Any) -> Sharded: ...  # type: ignore[override]\n" for one in ("eq", "ne")]
+    lines += [f"    def __{one}__(self, other: Any) -> Sharded: ...\n" for one in ("lt", "le", "gt", "ge", "matmul")]
+    lines += [f"    def __{one}__(self) -> Sharded: ...\n" for one in ("neg", "abs")]
+    return "".join(lines)
+
+
 def main():
     stale = 0
-    for name, text in (("__init__", package()), ("fft", module("fft")), ("linalg", module("linalg"))):
+    for name, text in (("__init__", package()), ("fft", module("fft")), ("linalg", module("linalg")), ("dist", ranks())):
         path = os.path.join(HERE, "hologram", name + ".pyi")
         before = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
         if before == text:

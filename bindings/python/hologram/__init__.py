@@ -9,7 +9,7 @@ from ._array import Array
 from ._errors import (ArgumentError, AxisError, BackendUnavailable, BufferError, Error, ExecutionError, FileError, InternalError,
                       MemoryExhausted, ProgramError, Timeout, WouldBlock)
 from ._executor import Executor, default_executor, devices, set_default_executor
-from . import fft, linalg
+from . import dist, fft, linalg
 from ._namespace import *
 from .types import *
 from ._program import (Diagnostic, Event, Launch, Param, Program, Queue, assemble, decode, json_kernel, named_kernel,

@@ -2,6 +2,7 @@
 import ctypes
 import re
 import threading
+from collections import namedtuple
 
 from . import _executor, _native, types
 from . import _interface as c
@@ -9,6 +10,26 @@ from ._array import convert, from_bytes
 from ._errors import check
 from ._handle import Owner
 from ._program import Program, _Bound, _count, _Diagnostics, _Runnable
+
+
+Part = namedtuple("Part", "name output dtype kind axis start length extent shape")
+Part.__doc__ = """What a rank has of an array of a graph that ranks share. kind: "whole", "split" (`length` of the `extent` along `axis`, from `start` on) or
+"partial"; shape: of what it has."""
+
+
+def outputs_of(lines):
+    """Name -> (dtype, shape) of each output, of the lines of a graph's text whose extents are numbers."""
+    values, outputs = {}, {}
+    for line in lines:
+        made, _, rest = line.partition(" = ")
+        if line.startswith(".output"):
+            name = made.split()[1]
+            outputs[name] = values[rest or name]
+        elif line.startswith(".view"):  # .view NAME = OF + 3 strides (3, 1) TYPE [dims]
+            made = f"{made} {re.search(r'[a-z]+[0-9]+ .[0-9, ]*.$', rest)[0]}"
+        for name, dtype, dims in re.findall(r"(\w+) (\w+) \[([\d, ]*)\]", made):
+            values[name] = types.resolve(dtype), tuple(int(one) for one in re.findall(r"\d+", dims))
+    return outputs
 
 
 class Graph(_Runnable):
@@ -26,7 +47,11 @@ class Graph(_Runnable):
         made, raw = ctypes.c_void_p(), text.encode()
         self._executables, self._lock = {}, threading.Lock()
         self._open(raw, name, text, made)
-        self._handle, self._given = made.value, (text, name)
+        self._given = text, name
+        self._take(made.value)
+
+    def _take(self, handle):
+        self._handle = handle
         lines = self.text.splitlines()
         self._extents = {word for line in lines if line.startswith(".extent") for word in re.findall(r"\w+", line)[1:]}
         self._inputs = {found[1]: (types.resolve(found[2]), [one.strip() for one in found[3].split(",")])
@@ -52,6 +77,40 @@ class Graph(_Runnable):
     def text(self):
         """Its text."""
         return self._printed(c.hg_graph_print)
+
+    def shard(self, rank, ranks, place=None, *, fast=False, whole_outputs=False, **values):
+        """(the graph of one rank, its parts of the arrays), where so many ranks share this one; no device is needed. place: where inputs, constants and
+        results lie, over what the graph says: an axis, or words as "split 0 at (3, 5)". values: arrays by the names of the inputs, whose shapes tell extents,
+        and numbers of extents. fast: sums of parts, with other bits; whole_outputs: every rank has all outputs. hg.dist.run_graph runs it."""
+        placements = [(name.encode(), f"split {where}".encode() if isinstance(where, int) else where.encode()) for name, where in (place or {}).items()]
+        extents = {name: _count(value, 64, name) for name, value in values.items() if name in self._extents}
+        for name, value in values.items():
+            for dim, extent in zip(self._inputs.get(name, (None, ()))[1], getattr(value, "shape", ())):
+                if dim in self._extents and extents.setdefault(dim, extent) != extent:
+                    raise ValueError(f"{dim} is {extents[dim]} elsewhere, but {extent} in {name}")
+        rows = (c.hg_placement * max(len(placements), 1))(*(c.hg_placement(param=name, place=words) for name, words in placements))
+        numbers = (c.hg_graph_number * max(len(extents), 1))(*(c.hg_graph_number(symbol=name.encode(), value=value) for name, value in extents.items()))
+        options = c.hg_graph_shard_options()
+        options.size, options.ranks, options.fast, options.whole_outputs = ctypes.sizeof(options), _count(ranks, 32, "ranks"), fast, whole_outputs
+        options.placements, options.placement_count = rows, len(placements)
+        options.numbers, options.number_count = numbers, len(extents)
+        made = ctypes.c_void_p()
+        check(c.hg_graph_shard(self.handle, ctypes.byref(options), _count(rank, 32, "rank"), ctypes.byref(made)))
+        own = Graph.__new__(Graph)
+        own._executables, own._lock, own._given = {}, threading.Lock(), None
+        own._take(made.value)
+        own._given = own.text, "rank.graph"
+        return own, own._parts()
+
+    def _parts(self):
+        found, one = [], c.hg_graph_part(size=ctypes.sizeof(c.hg_graph_part))
+        made = outputs_of(self.text.splitlines())
+        while not c.hg_graph_get_part(self.handle, len(found), ctypes.byref(one)):
+            name, kind = one.name.decode(), ("whole", "split", "partial")[one.kind]
+            shape = made[name][1] if one.output else tuple(map(int, filter(None, self._inputs[name][1])))
+            found.append(Part(name, bool(one.output), types.by_code(one.type), kind, one.axis if kind == "split" else None, one.start, one.length, one.extent,
+                              shape))
+        return tuple(found)
 
     def __repr__(self):
         return f"<Graph of {len(self.text.splitlines())} lines>"

@@ -1,25 +1,10 @@
 """StableHLO modules, and functions of JAX, as functions of arrays."""
 import ctypes
 import numbers
-import re
 
-from . import _executor, _interface as c, _namespace, _native, types
-from ._graph import Graph
+from . import _executor, _interface as c, _namespace, _native
+from ._graph import Graph, outputs_of
 from ._program import _Diagnostics
-
-
-def _results(lines):
-    """(dtype, shape) of each output, of the lines of a graph's text."""
-    values, outputs = {}, []
-    for line in lines:
-        made, _, rest = line.partition(" = ")
-        if line.startswith(".output"):
-            outputs.append(values[rest])
-        elif line.startswith(".view"):  # .view NAME = OF TYPE [dims]
-            made = f"{made} {rest.partition(' ')[2]}"
-        for name, dtype, dims in re.findall(r"(\w+) (\w+) \[([\d, ]*)\]", made):
-            values[name] = types.resolve(dtype), tuple(int(one) for one in re.findall(r"\d+", dims))
-    return outputs
 
 
 class Module(Graph):
@@ -35,7 +20,7 @@ class Module(Graph):
 
     def __init__(self, text, *, name="module.mlir"):
         super().__init__(text, name=name)
-        self._made, self._tree = _results(self.text.splitlines()), None
+        self._made, self._tree = list(outputs_of(self.text.splitlines()).values()), None
 
     def __reduce_ex__(self, protocol):
         return (*super().__reduce_ex__(protocol), self._tree)
