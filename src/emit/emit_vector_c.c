@@ -483,6 +483,8 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_RUNNING: running(p, v); break;
     case VEC_ANY: any(p, v); break;
     case VEC_EXCHANGE: vc_exchange(p, v); break;
+    case VEC_SLIDE: vc_slide(p, v); break;
+    case VEC_PICK: vc_pick(p, v); break;
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:

@@ -86,6 +86,8 @@ static inline bool vc_in_block(const vc_printer *p) {
 }
 void vc_prim(vc_printer *p, const vec_value *v);
 void vc_exchange(vc_printer *p, const vec_value *v);
+void vc_slide(vc_printer *p, const vec_value *v);
+void vc_pick(vc_printer *p, const vec_value *v);
 void vc_declare_limits(vc_printer *p); /* of the checks of a function, calculated once */
 void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
 /* Lanes in the word `gone` end: they are taken out of the lanes that run and of the masks that v

@@ -410,6 +410,33 @@ void vc_exchange(vc_printer *p, const vec_value *v) {
     hg_text_free(&by);
 }
 
+/* Part i begins within a part of both arguments, one behind the other, and ends in the next. */
+void vc_slide(vc_printer *p, const vec_value *v) {
+    const uint32_t size = vc_size(p, v), count = vc_parts(p, size), n = vc_part_lanes(p, size);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t first = (count + i) * n - (uint32_t)v->u.imm;
+        hg_text parts[2] = {{0}, {0}}, made = {0};
+        for (uint32_t j = 0; j < 2; j++) {
+            const uint32_t k = first / n + j < 2 * count ? first / n + j : first / n;
+            vc_part(p, &parts[j], v->args[k < count], size, k % count);
+            if (!parts[j].data) made.failed = true;
+        }
+        if (!made.failed) shuffle(&made, parts[0].data, parts[1].data, first % n, n);
+        vc_line(p, "const hgv_%s v%u_%u = %s;", vc_type(p, v), (unsigned)v->id, (unsigned)i,
+                made.data ? made.data : "");
+        p->out->failed = p->out->failed || made.failed;
+        for (uint32_t j = 0; j < 2; j++) hg_text_free(&parts[j]);
+        hg_text_free(&made);
+    }
+}
+
+void vc_pick(vc_printer *p, const vec_value *v) {
+    const vec_value *from = v->args[0];
+    const uint32_t size = vc_size(p, from), n = vc_part_lanes(p, size), lane = (uint32_t)v->u.imm;
+    vc_line(p, "const %s s%u = v%u_%u[%u];", vc_scalar(v->type), (unsigned)v->id,
+            (unsigned)from->id, (unsigned)(lane / n), (unsigned)(lane % n));
+}
+
 void vc_prim(vc_printer *p, const vec_value *v) {
     hg_text name = {0};
     if (!v->each) {

@@ -425,6 +425,8 @@ static void print_value(wa_printer *p, const vec_value *v) {
     case VEC_ANY:
     case VEC_LEAVE: wa_leaf(p, v); break;
     case VEC_EXCHANGE: wa_exchange(p, v); break;
+    case VEC_SLIDE: wa_slide(p, v); break;
+    case VEC_PICK: wa_pick(p, v); break;
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:

@@ -217,6 +217,8 @@ void wa_resize(wa_printer *p, const vec_value *v, bool is_signed, uint32_t size,
 bool wa_is_all(const wa_printer *p, const vec_value *mask);
 void wa_prim(wa_printer *p, const vec_value *v);
 void wa_exchange(wa_printer *p, const vec_value *v);
+void wa_slide(wa_printer *p, const vec_value *v);
+void wa_pick(wa_printer *p, const vec_value *v);
 void wa_memory(wa_printer *p, const vec_value *v);
 void wa_end(wa_printer *p, const vec_value *v, uint32_t gone); /* gone: a local */
 

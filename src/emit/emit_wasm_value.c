@@ -308,6 +308,32 @@ void wa_exchange(wa_printer *p, const vec_value *v) {
     wasm_release(p->c, mark);
 }
 
+/* Part i begins within a part of both arguments, one behind the other, and ends in the next. */
+void wa_slide(wa_printer *p, const vec_value *v) {
+    const uint32_t size = wa_size(p, v), count = wa_parts(p, size), n = wa_part_lanes(p, size);
+    wa_new(p, v);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t first = (count + i) * n - (uint32_t)v->u.imm;
+        uint8_t picks[16] = {0};
+        for (uint32_t j = 0; j < 2; j++) {
+            const uint32_t k = first / n + j < 2 * count ? first / n + j : first / n;
+            wa_part(p, v->args[k < count], size, k % count);
+        }
+        for (uint32_t b = 0; b < n * size; b++) {
+            const uint32_t lane = first % n + b / size;
+            picks[b] = (uint8_t)(lane / n * 16 + lane % n * size + b % size);
+        }
+        w_shuffle(p->c, picks);
+        w_set(p->c, wa_local(p, v, i));
+    }
+}
+
+void wa_pick(wa_printer *p, const vec_value *v) {
+    wa_new(p, v);
+    wa_lane(p, v->args[0], (uint32_t)v->u.imm);
+    w_set(p->c, wa_local(p, v, 0));
+}
+
 /* ---- in memory ---- */
 
 void wa_load(wa_printer *p, uint8_t type, uint64_t offset) {

@@ -220,6 +220,14 @@ void jit_exchange(jit_printer *p, const vec_value *v) {
     jit_define(p, v, bits ? jit_i1_of_bits(p, from) : from);
 }
 
+void jit_slide(jit_printer *p, const vec_value *v) {
+    LLVMValueRef from = jit_each(p, v->args[0]), before = jit_each(p, v->args[1]);
+    const uint32_t lanes = p->level.lanes, far = (uint32_t)v->u.imm;
+    LLVMValueRef numbers = LLVMBuildAdd(p->b, jit_ramp(p, p->t.i32, 0, 1),
+                                        jit_splat(p, jit_u32(p, lanes - far)), "");
+    jit_define(p, v, LLVMBuildShuffleVector(p->b, before, from, numbers, ""));
+}
+
 /* ---- constant tables ---- */
 
 static LLVMValueRef table_memory(jit_printer *p, const kir_table *t) {

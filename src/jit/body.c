@@ -338,6 +338,11 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_ARRAY_SET: jit_array(p, v); break;
     case VEC_TABLE_GET: jit_table(p, v); break;
     case VEC_EXCHANGE: jit_exchange(p, v); break;
+    case VEC_SLIDE: jit_slide(p, v); break;
+    case VEC_PICK:
+        jit_define(
+            p, v, LLVMBuildExtractElement(p->b, jit_each(p, v->args[0]), jit_u64(p, v->u.imm), ""));
+        break;
     case VEC_RUNNING: jit_define(p, v, jit_mask(p, NULL, p->by.widths[v->id])); break;
     case VEC_ANY: any(p, v); break;
     case VEC_LOAD:

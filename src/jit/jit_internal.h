@@ -256,6 +256,7 @@ void jit_memory(jit_printer *p, const vec_value *v); /* PLACE operations and FAU
 void jit_array(jit_printer *p, const vec_value *v);
 void jit_table(jit_printer *p, const vec_value *v);
 void jit_exchange(jit_printer *p, const vec_value *v);
+void jit_slide(jit_printer *p, const vec_value *v);
 void jit_array_memory(jit_printer *p, const vec_var *v); /* an array of the function, zero from here
                                                             on */
 LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v);

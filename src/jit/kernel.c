@@ -139,7 +139,8 @@ static bool has_half_turns(const vec_kernel *k, uint32_t bytes) {
     if (k->functions->next || k->shared || k->lanes * 2 < bytes) return false;
     for (const vec_value *v = vec_walk(NULL, k->functions->body); v;
          v = vec_walk(v, k->functions->body))
-        if (v->op == VEC_LOOP || v->op == VEC_EXCHANGE) return false;
+        if (v->op == VEC_LOOP || v->op == VEC_EXCHANGE || v->op == VEC_SLIDE || v->op == VEC_PICK)
+            return false;
     return true;
 }
 

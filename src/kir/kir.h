@@ -393,8 +393,9 @@ typedef struct kir_caps {
     bool subnormals;   /* f32 (and f64) keep subnormals */
     bool half;         /* H2F F2H B2F F2B */
     bool dot4;         /* DOT4_S DOT4_U */
-    bool folds_zeros;  /* the compiler takes x + 0 for x, x * 0, 0 / x and x - x for 0, whatever x
-                          is: it must not see such zeros */
+    bool block; /* sums and scans of integers that all lanes of a block take part in stay a BLOCK */
+    bool folds_zeros; /* the compiler takes x + 0 for x, x * 0, 0 / x and x - x for 0, whatever x
+                         is: it must not see such zeros */
     bool derived[KIR_FN_COUNT][HG_TYPE_COUNT]; /* [fn][atlas_type] stays a DERIVED */
     bool inexact[KIR_OP_COUNT][2]; /* [op][1: of or to f64] the target's own result differs from
                                       prim.def (division that is not correctly rounded, a conversion

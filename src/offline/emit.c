@@ -8,6 +8,7 @@
 #include "isa/cfg.h"
 #include "plan/steps/steps.h"
 #include "stablehlo/graph.h"
+#include "vector/vector.h"
 #include <hologram/emit.h>
 #include <stdio.h>
 #include <string.h>
@@ -442,8 +443,10 @@ static hg_status find_target(const char *name, emit_job *o) {
 static hg_status find_caps(const char *name, emit_job *o) {
     char first[32], known[256];
     const bool wasm = o->target == emitter_find("wasm") || o->target == emitter_find("wat");
+    const bool vectors = o->target == emitter_find("vector");
     if (!name && o->target->form == EMIT_LANES && wasm) emit_wasm_caps(&o->caps.kir, false);
     if (!name && o->target->form == EMIT_LANES && !wasm) emit_c_caps(&o->caps.kir);
+    if (!name && vectors) vec_caps(&o->caps.kir);
     if (!name && o->target->form != EMIT_DEVICE && !o->device_form) return HG_OK;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(o->target->caps, " "), o->target->caps);
     if (hg_capset_find(name ? name : first, &o->caps)) return HG_OK;

@@ -130,7 +130,9 @@ static double price_of(const pricing *p, const vec_value *v, vec_cost *kind) {
     case VEC_RUNNING: return 0;
     case VEC_RAMP:
     case VEC_COORDINATE:
-    case VEC_EXCHANGE: return *kind = VEC_COST_WORK, pieces(p, v->type, true);
+    case VEC_EXCHANGE:
+    case VEC_SLIDE: return *kind = VEC_COST_WORK, pieces(p, v->type, true);
+    case VEC_PICK: return 1;
     case VEC_CALL: return *kind = VEC_COST_FUNCTIONS, CALL;
     case VEC_IF:
     case VEC_LOOP: return 1;

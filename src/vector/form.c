@@ -448,6 +448,10 @@ static void form_operation(former *x, kir_value *v) {
 static void form_value(former *x, kir_value *v) {
     x->inst = v->inst;
     if (is_dead(v)) return;
+    if (v->op == KIR_BLOCK) {
+        vec_form_sum(x, v);
+        return;
+    }
     if (!vec_is_high(x, v)) {
         form_operation(x, v);
         return;

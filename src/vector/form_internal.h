@@ -2,7 +2,8 @@
  * uniformity.c: who is one, affine, each, and where lanes part (rules for kir/analysis/lanes.h) ·
  * split.c: what is a block's · live.c: whose old values somebody reads · write.c: operations ·
  * keep.c: what more than one TURNS reads · guess.c: who is affine in most turns · form_access.c:
- * memory · block.c: control of a block · form.c: control, the whole. */
+ * memory · block.c: control of a block · sums.c: sums and scans of a block · form.c: control, the
+ * whole. */
 #ifndef HG_VECTOR_FORM_INTERNAL_H
 #define HG_VECTOR_FORM_INTERNAL_H
 
@@ -194,6 +195,8 @@ void vec_bring(former *x, kir_value *v);               /* makes it known here */
 void vec_use_var(former *x, const kir_var *v);
 vec_value *vec_one(former *x, kir_value *v); /* of a value that is one; of an affine one the first
                                                 lane's */
+/* sums.c: KIR_BLOCK */
+void vec_form_sum(former *x, kir_value *v);
 /* block.c */
 void vec_form_split_if(former *x, kir_value *v);
 void vec_form_split_loop(former *x, kir_value *v, uint64_t cost);

@@ -252,6 +252,8 @@ static bool read_fields(vec_reader *s, line *l) {
     case VEC_FUEL: return kir_read_number(r, UINT64_MAX, "a number", &l->v.u.imm);
     case VEC_ID:
     case VEC_COORDINATE: return read_id(s, l);
+    case VEC_SLIDE:
+    case VEC_PICK:
     case VEC_RAMP: return read_ramp(s, l);
     case VEC_GET:
     case VEC_SET:

@@ -80,6 +80,8 @@ static void print_fields(const printer *p, const vec_value *v) {
     case VEC_FUEL: hg_text_addf(out, " %llu", (unsigned long long)v->u.imm); break;
     case VEC_ID:
     case VEC_COORDINATE: hg_text_addf(out, " %s", hg_idname_name((hg_idname)v->u.imm)); break;
+    case VEC_SLIDE:
+    case VEC_PICK:
     case VEC_RAMP: hg_text_addf(out, " by %lld", (long long)v->u.imm); break;
     case VEC_GET:
     case VEC_SET:

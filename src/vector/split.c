@@ -4,6 +4,7 @@
  * come to them together), are *split*: the block takes them as one. A value is the block's if it is
  * the same in all its lanes and made of nothing but such values; all others are *low*.
  * Requires: uniformity, for what is low. */
+#include "kir/analysis/analysis.h"
 #include "vector/form_internal.h"
 
 static void split_owners(const kir_value *v, const kir_value *until) {
@@ -56,6 +57,7 @@ static bool is_low(const kir_value *v) {
                v->type == KIR_VOID || !at_level(v->parent);
     }
     case KIR_TABLE_GET: return low;
+    case KIR_BLOCK: return !kir_block_is_one((hg_op)v->u.block.op);
     default: return low || !kir_is_value(v);
     }
 }

@@ -1,6 +1,7 @@
 /* Who is one value for all lanes of a turn, who is affine, who has an element for each lane; and
  * where lanes go different ways: the rules of the vector form for kir/analysis/lanes.h. Affine
  * values are those that the uniformity of the kernel IR calls so, made of nothing worse. */
+#include "kir/analysis/analysis.h"
 #include "vector/form_internal.h"
 
 #include <string.h>
@@ -44,6 +45,7 @@ static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
         return v->type == KIR_VOID || kir_lanes_of_function(v->u.call.function)->result_each
                    ? KIR_LANES_EACH
                    : KIR_LANES_ONE;
+    case KIR_BLOCK: return kir_block_is_one((hg_op)v->u.block.op) ? KIR_LANES_ONE : KIR_LANES_EACH;
     default: return kir_is_value(v) ? kir_pure_form(v) : KIR_LANES_EACH;
     }
 }

@@ -14,10 +14,10 @@
  * function is then the block's own: scalars that are the same in the whole block, branches and
  * loops that it takes as one, BARRIER, and TURNS, whose region is run once for each turn of the
  * block's lanes, one after another. A turn's lanes are neighbours along x with the same y and z:
- * the last turn of a row may be short. Nobody has to run them in order, or all of one TURNS at
- * once. What a turn keeps from one TURNS to the next is in variables that are `kept`, an instance
- * of which each turn of the block has, and in the lanes that run. All other operations that are
- * each, or touch memory, stand in TURNS.
+ * the last turn of a row may be short. Turns run in the order of their lanes: a variable of the
+ * block that they set is for the next what this one left. What a turn keeps from one TURNS to the
+ * next is in variables that are `kept`, an instance of which each turn of the block has, and in the
+ * lanes that run. All other operations that are each, or touch memory, stand in TURNS.
  *
  * Operations:
  * - PRIM: a value primitive of the kernel IR (prim), its arguments one or each
@@ -39,6 +39,8 @@
  * - ANY: whether a lane is in the mask (which has no lane that does not run)
  * - EXCHANGE: of the first argument, which is each or a mask: lane l gets the element of lane
  *   l xor the second argument, which is one integer below `lanes`
+ * - SLIDE: lane l gets the element of lane l - imm of the first argument, which is each; the first
+ *   imm lanes get the last ones of the second. PICK: the element of lane imm, one value
  * - FITS: whether all lanes' places, of those that do not run too, are in bounds; false where
  *   that is hard to say
  * - LOAD, STORE, ATOMIC: after a CHECK, or proven to be in bounds: look at nothing. ATOMIC:
@@ -149,7 +151,7 @@ struct vec_value {
     union {
         /* BARRIER: its number; CONST: zero-extended bits; INPUT: index in the module's inputs; ID,
          * COORDINATE: hg_idname; PARAM: number; FENCE: hg_scope; FUEL: what a round costs; RAMP:
-         * the stride */
+         * the stride; SLIDE: how far, below `lanes`; PICK: the lane */
         uint64_t imm;
         vec_var *var;           /* GET, SET, ARRAY_* */
         const kir_table *table; /* TABLE_GET */

@@ -177,7 +177,16 @@ static const char *check_leaf(const kir_module *m, const vec_value *v) {
     }
 }
 
-static const char *check_types(const kir_module *m, const vec_value *v) {
+/* Lanes among each other. */
+static const char *check_lanes(const vec_kernel *k, const vec_value *v) {
+    const vec_value *const *a = (const vec_value *const *)v->args;
+    const bool same = a[0]->type == v->type && v->type != KIR_BOOL;
+    if (v->u.imm >= k->lanes) return "a lane that a turn has not";
+    if (!a[0]->each || !same) return "lanes of another value";
+    return v->op == VEC_SLIDE && a[1]->type != v->type ? "slides into another value" : NULL;
+}
+
+static const char *check_types(const vec_kernel *k, const vec_value *v) {
     const vec_value *const *a = (const vec_value *const *)v->args;
     switch ((vec_op)v->op) {
     case VEC_PRIM: return check_prim(v);
@@ -200,6 +209,8 @@ static const char *check_types(const kir_module *m, const vec_value *v) {
         return !a[0]->each || a[0]->type != v->type || a[1]->each || !is_int(a[1]->type)
                    ? "an exchange of other values"
                    : NULL;
+    case VEC_SLIDE:
+    case VEC_PICK: return check_lanes(k, v);
     case VEC_ANY:
     case VEC_FITS: return v->type != KIR_BOOL ? "not a bool" : NULL;
     case VEC_FAULT_IF:
@@ -209,7 +220,7 @@ static const char *check_types(const kir_module *m, const vec_value *v) {
         for (uint8_t i = 1; i < v->nargs; i++)
             if (a[i]->type != HG_TYPE_U64) return "a value that is no u64";
         return NULL;
-    default: return check_leaf(m, v);
+    default: return check_leaf(k->module, v);
     }
 }
 
@@ -311,7 +322,7 @@ static const char *check_turn(const vec_function *f, const vec_value *v) {
     }
 }
 
-static const char *check_operation(const kir_module *m, const vec_function *f, const vec_value *v) {
+static const char *check_operation(const vec_kernel *k, const vec_function *f, const vec_value *v) {
     uint8_t args = VEC_OPS[v->op].args;
     if (args != KIR_ARGS_ANY && args != v->nargs) return "wrong number of arguments";
     if (v->op == VEC_PRIM && (v->prim >= KIR_OP_COUNT || !kir_op_has((kir_op)v->prim, KIR_F_VALUE)))
@@ -364,12 +375,12 @@ static const char *check_operation(const kir_module *m, const vec_function *f, c
     }
     default: break;
     }
-    const char *why = check_place(m, v);
-    if (!why) why = check_types(m, v);
+    const char *why = check_place(k->module, v);
+    if (!why) why = check_types(k, v);
     return why || f->id == 0 ? why : check_pure(f, v);
 }
 
-static hg_status check_value(const kir_module *m, const vec_function *f, const vec_value *v,
+static hg_status check_value(const vec_kernel *k, const vec_function *f, const vec_value *v,
                              bool blocks) {
     if (v->op >= VEC_OP_COUNT) return bad(f, v, "unknown operation");
     for (uint8_t i = 0; i < v->nargs; i++) {
@@ -377,7 +388,7 @@ static hg_status check_value(const kir_module *m, const vec_function *f, const v
         if (v->args[i]->type == KIR_VOID) return bad(f, v, "an argument without a value");
     }
     if (v->mask && !reaches(v->mask, v)) return bad(f, v, "a mask that is not known here");
-    const char *why = check_operation(m, f, v);
+    const char *why = check_operation(k, f, v);
     if (!why) why = check_result(f, v);
     if (!why && blocks) why = check_block(v);
     if (!why && !blocks) why = check_turn(f, v);
@@ -423,7 +434,7 @@ hg_status vec_verify(const vec_kernel *kernel) {
         HG_TRY(check_function(kernel, f));
         vec_number(f);
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-            HG_TRY(check_value(kernel->module, f, v, kernel->blocks && f == kernel->functions));
+            HG_TRY(check_value(kernel, f, v, kernel->blocks && f == kernel->functions));
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
             if (v->op == VEC_CALL && v->u.call.to->id <= f->id)
                 return bad(f, v, "a function that comes before its caller");

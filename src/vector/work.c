@@ -37,7 +37,8 @@ static uint64_t work_of(const vec_kernel *k, uint32_t bytes, const vec_value *v)
     case VEC_TABLE_GET: return v->each ? 6 + one_by_one(k, bytes) : 4;
     case VEC_COORDINATE: return 3 * lanes;
     case VEC_FAULT_IF: return 18;
-    case VEC_EXCHANGE: return 12;
+    case VEC_EXCHANGE:
+    case VEC_SLIDE: return 12;
     case VEC_CALL: return 16;
     case VEC_FUEL: return 12;
     case VEC_TURNS: return 60;

@@ -87,6 +87,11 @@ OWN = {
              ".for i, 0, 16\n    s = s * 31 + v[i]\n.end\n    x[global] = s\n",
     "blocks": ".atlas 1\n.program blocks\n.param x buffer u32 out [n]\n.param n u64\n.block 12, 5, 3\n.lanes n\n"
               "    x[global] = lane_idx_x + 100 * lane_idx_y + 10000 * lane_idx_z + 1000000 * block_idx_x\n",
+    # Sums over blocks whose rows are no whole turns, the last of which has fewer lanes.
+    "sums": ".atlas 1\n.program sums\n.param x buffer u8 in [n]\n.param y buffer u32 out [n]\n.param z buffer u64 out [n]\n.param n u64\n"
+            ".block 12, 5, 3\n.lanes n\n    let v = x[global]\n    let s = bscan.add(v)\n    let a u32 = u32(s)\n    bscan.min v, v, exclusive=true\n"
+            "    let w u32 = u32(v) * 40503 + 1\n    a = a * 31 + w\n    bscan.mul w, w, exclusive=true\n    y[global] = a ^ w\n"
+            "    let d u64 = u64(a) * u64(w)\n    let e = breduce.max(d)\n    bscan.xor d, d\n    z[global] = d * 3 + e\n",
     # Two kernels, one behind the other.
     "turned": ".atlas 1\n.program turned\n.param x buffer u32 inout [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    x[global] += 7\n"
               "    bar.grid\n    y[global] = x[n - 1 - global]\n",
@@ -128,6 +133,7 @@ WORKS = [
     ("keeps", None, {"x": random("u4", 3000, 12)}, {"n": ("u64", 3000)}, ["x"]),
     ("turned", None, {"x": random("u4", 5000, 14), "y": np.zeros(5000, "u4")}, {"n": ("u64", 5000)}, ["x", "y"]),
     ("blocks", None, {"x": np.zeros(1000, "u4")}, {"n": ("u64", 1000)}, ["x"]),
+    ("sums", None, {"x": random("u1", 1000, 17), "y": np.zeros(1000, "u4"), "z": np.zeros(1000, "u8")}, {"n": ("u64", 1000)}, ["y", "z"]),
     ("counts", None, {"x": random("i4", 9 * 29, 15), "y": random("i8", 9 * 29, 16)}, {"n": ("u64", 29)}, ["x", "y"]),
 ]
 # instruction of a program -> words of the refusal
@@ -215,7 +221,7 @@ def by_run(folder, name, arrays, scalars, outs):
     for key in outs:
         if not arrays[key].any():
             extents = ",".join(str(n) for n in arrays[key].shape)
-            line += ["--shape", "%s=%s[%s]" % (key, {"f4": "f32", "u4": "u32", "f8": "f64"}[arrays[key].dtype.str[1:]], extents)]
+            line += ["--shape", "%s=%s[%s]" % (key, {"f4": "f32", "u4": "u32", "f8": "f64", "u8": "u64"}[arrays[key].dtype.str[1:]], extents)]
         line += ["--out", "%s=raw:%s" % (key, os.path.join(folder, key + ".out"))]
     done = subprocess.run(line, capture_output=True, text=True)
     if done.returncode:

@@ -440,8 +440,14 @@ static kir_value *scratch(kir_builder *b) {
     return v;
 }
 
+/* Whether a target does it itself: lanes may be put together in any order, and none is missing. */
+static bool stays(const kir_caps *caps, const kir_value *v) {
+    return caps->block && v->u.block.whole && v->u.block.op != HG_OP_SHUFFLE &&
+           !kir_type_is_float(v->type) && kir_type_bytes(v->type) <= 8;
+}
+
 bool legal_block(rewrite_pass *p, const kir_value *v) {
-    if (v->op != KIR_BLOCK) return false;
+    if (v->op != KIR_BLOCK || stays(p->caps, v)) return false;
     kir_builder *b = &p->b;
     meeting m = {.b = b,
                  .v = v,

@@ -28,14 +28,16 @@ static const char TEXT[] = "module t\n"
                            "  store buffer slot 0 %x [%at], %r\n"
                            "}\n";
 
-static vec_kernel *make(kir_module **m) {
+static vec_kernel *make_of(const char *text, kir_module **m) {
     vec_kernel *k = NULL;
-    CHECK(kir_parse(TEXT, sizeof TEXT - 1, NULL, m) == HG_OK);
+    CHECK(kir_parse(text, strlen(text), NULL, m) == HG_OK);
     kir_find_uniformity(*m, false);
     CHECK(vec_form(*m, &(vec_options){.lanes = 8}, &k) == HG_OK);
     CHECK(vec_verify(k) == HG_OK);
     return k;
 }
+
+static vec_kernel *make(kir_module **m) { return make_of(TEXT, m); }
 
 /* The n-th operation of a kind, from 0. */
 static vec_value *find(const vec_kernel *k, vec_op op, uint32_t n) {
@@ -59,6 +61,36 @@ static void refused(vec_kernel *k, const char *why) {
         field = kept;                  \
         CHECK(vec_verify(k) == HG_OK); \
     } while (0)
+
+/* A scan of a block is slides within a turn, and what all lanes before it come to. */
+static void test_lanes(void) {
+    static const char SCAN[] = "module t barrier shared\n"
+                               "input 0: u64 param 1 buffer \"x\"\n"
+                               "slot 0: buffer input 0 read written\n"
+                               "\n"
+                               "function @main() -> void {\n"
+                               "  %x = input 0\n"
+                               "  %i: u64 = id global_lane_id\n"
+                               "  %two: u32 = const 2\n"
+                               "  %at: u64 = shl %i, %two\n"
+                               "  %v: u32 = load buffer slot 0 %x [%at]\n"
+                               "  barrier 0\n"
+                               "  %s: u32 = block bscan_add.u32 whole %v\n"
+                               "  store buffer slot 0 %x [%at], %s\n"
+                               "}\n";
+    kir_module *m = NULL;
+    vec_kernel *k = make_of(SCAN, &m);
+    vec_value *slide = find(k, VEC_SLIDE, 0), *pick = find(k, VEC_PICK, 0);
+    CHECK(slide && pick && find(k, VEC_SLIDE, 2) && !find(k, VEC_SLIDE, 3));
+    CHECK(slide->u.imm == 1 && pick->u.imm == 7);
+    BROKEN(slide->u.imm, 8, "a lane that a turn has not");
+    BROKEN(pick->u.imm, 8, "a lane that a turn has not");
+    BROKEN(slide->args[0], slide->args[1], "lanes of another value");
+    BROKEN(slide->nargs, 1, "wrong number of arguments");
+    BROKEN(pick->type, HG_TYPE_U64, "lanes of another value");
+    vec_kernel_destroy(k);
+    kir_module_destroy(m);
+}
 
 static void test_rules(void) {
     kir_module *m = NULL;
@@ -163,6 +195,7 @@ static void test_left_at_the_end(void) {
 int main(void) {
     test_left_at_the_end();
     test_rules();
+    test_lanes();
     test_many_conditions();
     return test_done();
 }
