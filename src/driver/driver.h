@@ -28,6 +28,7 @@ typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
 typedef struct hg_driver_recording hg_driver_recording;
 typedef struct hg_driver_module hg_driver_module; /* a whole array graph */
+typedef struct hg_driver_noted hg_driver_noted;   /* commands as one module */
 
 /* When kernels get better code (hg_driver.kernel_improve) in place of what they have. */
 typedef enum hg_improves { HG_IMPROVES_NEVER, HG_IMPROVES_HOT, HG_IMPROVES_AT_ONCE } hg_improves;
@@ -393,6 +394,18 @@ typedef struct hg_driver {
                                hg_driver_module **module);
     void (*module_destroy)(hg_driver_module *module);
     hg_status (*module_run)(hg_driver_module *module, const hg_range *ranges, bool *bad);
+    /* Commands as one program of the device's compiler: optional, all or none, of such a driver.
+     * Between note_begin and note_end what this thread submits to the device's queues is noted in
+     * place of being done: it has no fault, and what the host gives stays as it is. A command that
+     * cannot be noted fails (HG_ERROR_ISA).
+     * note_end gives what does all of them, where noted is not NULL and there were some; contents
+     * of the arena of `scratch` are of no meaning before and afterwards. noted_run: arenas and
+     * kernels are still there (hg_driver_gone); *bad: one of them has a fault, and nothing was
+     * changed. One run at a time. */
+    hg_status (*note_begin)(hg_device *device);
+    hg_status (*note_end)(hg_device *device, const hg_range *scratch, hg_driver_noted **noted);
+    hg_status (*noted_run)(hg_driver_noted *noted, bool *bad);
+    void (*noted_destroy)(hg_driver_noted *noted);
     /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH,
      * HG_CMD_COPY, HG_CMD_FILL and, with caps.scheduling.records_steps, HG_CMD_STEP; what their
      * pointers lead to is copied. One launch of a recording is in flight at a time.

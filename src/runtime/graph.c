@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "runtime/graph.h"
 #include "runtime/graph_module.h"
+#include "runtime/graph_noted.h"
 #include "runtime/queue_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +40,8 @@ struct hg_graph_binding {
                           owned */
     hg_mutex lock;     /* protects `last`; held by a launch that waits */
     hg_graph_module *module; /* what a launch runs in place of the bindings; NULL: nothing */
-    uint64_t module_runs;    /* that it has done */
+    hg_graph_noted noted;    /* where there is none */
+    uint64_t module_runs;    /* launches that one of them has done */
     hg_event *last;          /* of the last submission; NULL: it is over */
     bool spoils;             /* graph.h */
 };
@@ -565,6 +567,7 @@ void hg_graph_binding_destroy(hg_graph_binding *b) {
     if (!b) return;
     hg_graph_executable *e = b->executable;
     hg_graph_module_destroy(b->module);
+    hg_graph_noted_drop(&b->noted, e->backend);
     for (uint64_t i = 0; b->bindings && i < e->regions.count; i++)
         hg_binding_destroy(b->bindings[i]);
     for (uint64_t i = e->graph->values.count; b->values && i-- > 0;)
@@ -642,19 +645,52 @@ static hg_status spoil(const hg_graph_binding *b, uint32_t call) {
     return status;
 }
 
-static hg_status launch_all(hg_graph_binding *b) {
+static hg_status launch_regions(hg_graph_binding *b) {
     const hg_graph_executable *e = b->executable;
-    bool done = false;
-    HG_TRY(wait_for_last(b));
-    if (b->module) HG_TRY(hg_graph_module_run(b->module, &done));
-    b->module_runs += done;
-    if (done) return HG_OK;
     if (b->whole) return hg_binding_launch(b->whole);
     for (uint64_t i = 0; i < e->regions.count; i++) {
         if (HG_UNLIKELY(b->spoils)) HG_TRY(spoil(b, e->regions.data[i].calls.data[0]));
         HG_TRY(hg_binding_launch(b->bindings[i]));
     }
     return HG_OK;
+}
+
+/* The host gives a program with state what it is at that time. */
+static bool uses_state(const hg_graph_binding *b) {
+    bool uses = false;
+    for (uint64_t i = 0; i < b->executable->regions.count; i++)
+        uses = uses || b->bindings[i]->executable->uses_state;
+    return uses;
+}
+
+/* What fails is done again, and fails as it would have. */
+static hg_status note_regions(hg_graph_binding *b) {
+    hg_backend *backend = b->executable->backend;
+    HG_TRY(hg_graph_noted_begin(&b->noted, backend));
+    hg_status status = launch_regions(b);
+    hg_graph_noted_end(&b->noted, backend, b->workspace, status);
+    return status;
+}
+
+/* As one program of the device's compiler. *done false: nothing was done. */
+static hg_status launch_module(hg_graph_binding *b, bool *done) {
+    hg_backend *backend = b->executable->backend;
+    hg_error kept = *hg_error_record();
+    if (b->module) return hg_graph_module_run(b->module, done);
+    if (hg_graph_noted_wanted(&b->noted, backend) && !b->spoils && !uses_state(b) &&
+        note_regions(b) != HG_OK)
+        *hg_error_record() = kept;
+    return hg_graph_noted_run(&b->noted, backend, done);
+}
+
+static hg_status launch_all(hg_graph_binding *b) {
+    bool done = false;
+    HG_TRY(wait_for_last(b));
+    HG_TRY(launch_module(b, &done));
+    b->module_runs += done;
+    if (done) return HG_OK;
+    b->noted.launches++;
+    return launch_regions(b);
 }
 
 hg_status hg_graph_binding_launch(hg_graph_binding *b) {

@@ -218,6 +218,22 @@ void ten_list_end(ten_module *m, ten t) {
     hg_text_addf(m->out, "\n");
 }
 
+/* A constant's elements as bytes, which is how MLIR reads them. */
+ten ten_bytes(ten_module *m, ten shape, const void *elements) {
+    static const char DIGITS[] = "0123456789ABCDEF";
+    const uint8_t *bytes = elements;
+    ten t = ten_new(m, shape);
+    uint64_t size = ten_count(t) * bytes_of(t.type);
+    hg_text_addf(m->out, "    %%%u = stablehlo.constant dense<\"0x", N(t));
+    for (uint64_t i = 0; i < size; i++) {
+        const char pair[2] = {DIGITS[bytes[i] >> 4], DIGITS[bytes[i] & 15]};
+        hg_text_add(m->out, pair, 2);
+    }
+    hg_text_addf(m->out, "\"> : ");
+    ten_print_type(m->out, t);
+    hg_text_addf(m->out, "\n");
+    return t;
+}
 ten ten_iota(ten_module *m, ten shape, uint32_t axis) {
     return line(m, shape, 0, NULL, "iota dim = %u", (unsigned)axis);
 }

@@ -49,6 +49,7 @@ ten ten_highest(ten_module *m, ten shape);
 ten ten_list_begin(ten_module *m, uint8_t type, uint64_t count);
 void ten_list_add(ten_module *m, uint64_t at, double value);
 void ten_list_end(ten_module *m, ten list);
+ten ten_bytes(ten_module *m, ten shape, const void *elements); /* as they lie in memory */
 ten ten_iota(ten_module *m, ten shape, uint32_t axis);
 
 /* ---- element by element ---- */

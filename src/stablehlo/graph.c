@@ -60,24 +60,6 @@ static void take(graph_printer *p) {
     }
 }
 
-/* A constant's elements as bytes, which is how MLIR reads them. */
-static void print_constant(graph_printer *p, uint32_t number) {
-    static const char DIGITS[] = "0123456789ABCDEF";
-    const graph_value *v = &p->g->values.data[number];
-    const uint8_t *bytes = v->bytes;
-    ten t = ten_new(&p->m, shape_of(p, number));
-    uint64_t size = ten_count(t) * hg_type_size_bytes((hg_type)t.type);
-    hg_text_addf(p->m.out, "    %%%u = stablehlo.constant dense<\"0x", (unsigned)t.name);
-    for (uint64_t i = 0; i < size; i++) {
-        const char pair[2] = {DIGITS[bytes[i] >> 4], DIGITS[bytes[i] & 15]};
-        hg_text_add(p->m.out, pair, 2);
-    }
-    hg_text_addf(p->m.out, "\"> : ");
-    ten_print_type(p->m.out, t);
-    hg_text_addf(p->m.out, "\n");
-    p->values[number] = t;
-}
-
 /* ---- what a run tells ---- */
 
 static hg_status find_late(graph_printer *p) {
@@ -130,7 +112,7 @@ static ten value_of(graph_printer *p, uint32_t number) {
     }
     if (!p->values[at].name && p->g->values.data[at].source == GRAPH_CONSTANT &&
         p->g->values.data[at].bytes)
-        print_constant(p, at);
+        p->values[at] = ten_bytes(&p->m, shape_of(p, at), p->g->values.data[at].bytes);
     if (!p->values[at].name) ten_refuse(&p->m, "a value that nothing has made");
     while (count-- > 0 && !p->m.unsupported[0]) p->values[chain[count]] = view_of(p, chain[count]);
     return p->values[number];

@@ -84,3 +84,18 @@ hg_status shlo_print_step(const plan_call *call, const shlo_memory *memories, ui
     return s.m.unsupported[0] ? hg_fail(HG_ERROR_ISA, "no StableHLO for %s", s.m.unsupported)
                               : HG_OK;
 }
+
+hg_status shlo_print_move(const shlo_memory *memories, uint32_t count, const shlo_move *move,
+                          hg_text *out) {
+    step s = {.m = {.out = out, .next = 1}, .memories = memories, .count = count};
+    const uint64_t size = move->to - move->from;
+    const ten shape = ten_shape(memories[0].type, 1, &size);
+    begin(&s, out);
+    ten part = move->elements ? ten_bytes(&s.m, shape, move->elements)
+               : move->fills
+                   ? ten_integer(&s.m, shape, move->number)
+                   : ten_slice(&s.m, s.now[count - 1], 0, move->source, move->source + size, 1);
+    s.now[0] = size == s.now[0].extents[0] ? part : ten_update(&s.m, s.now[0], part, &move->from);
+    end(&s, out);
+    return out->failed ? hg_fail_memory() : HG_OK;
+}

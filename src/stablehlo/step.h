@@ -22,5 +22,16 @@ typedef struct shlo_place {
  * HG_ERROR_ISA: what StableHLO cannot say, or that it could not tell a fault. */
 hg_status shlo_print_step(const plan_call *call, const shlo_memory *memories, uint32_t count,
                           const shlo_place *places, hg_text *out) HG_NODISCARD;
+/* The same of elements of the first memory, which are those of the last from `source` on, others,
+ * or a number. */
+typedef struct shlo_move {
+    uint64_t from, to; /* which elements; whole ones of the memory's type */
+    uint64_t source;
+    const void *elements; /* NULL: none */
+    bool fills;
+    uint64_t number;
+} shlo_move;
+hg_status shlo_print_move(const shlo_memory *memories, uint32_t count, const shlo_move *move,
+                          hg_text *out) HG_NODISCARD;
 
 #endif

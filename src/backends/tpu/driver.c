@@ -129,6 +129,7 @@ static hg_status move_bytes(const hg_driver_command *c) {
 /* One at a time: ranges of one arena belong to several queues, and each command moves the whole
  * arena between host and device. */
 static hg_status run_command(hg_device *device, const hg_driver_command *c) {
+    if (tpu_is_noting(device)) return tpu_note_command(c);
     hg_mutex_lock(&device->lock);
     hg_status status = c->kind == HG_CMD_LAUNCH ? tpu_launch(device, c->launch, c->fault)
                        : c->kind == HG_CMD_STEP ? tpu_run_step(device, c->step)
@@ -165,4 +166,8 @@ const hg_driver hg_driver_tpu = {
     .module_create = tpu_module_create,
     .module_destroy = tpu_module_destroy,
     .module_run = tpu_module_run,
+    .note_begin = tpu_note_begin,
+    .note_end = tpu_note_end,
+    .noted_run = tpu_noted_run,
+    .noted_destroy = tpu_noted_destroy,
 };

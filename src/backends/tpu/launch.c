@@ -10,8 +10,7 @@
 
 enum {
     MOST_EXECUTABLES = 32, /* of a kernel */
-    ROUNDS_A_MS = 200,     /* of loops, until a launch counts as late */
-    RESULT_NUMBERS = 5     /* code, phase, lane and two values of the first fault */
+    ROUNDS_A_MS = 200      /* of loops, until a launch counts as late */
 };
 
 /* What an executable was made for. */
@@ -179,7 +178,8 @@ static bool is_for(const executable *e, const sizes *s, const bound *b, uint32_t
     return slots == 0 || memcmp(e->slot_arrays, b->places, slots * sizeof *b->places) == 0;
 }
 
-static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, executable *e) {
+static hg_status print(const hg_driver_launch *l, const bound *b, emit_stablehlo_sites *sites,
+                       hg_text *text) {
     emit_stablehlo_launch launch = {.lanes = l->lanes,
                                     .shared_bytes = l->shared_bytes,
                                     .shared_scratch = l->shared_scratch,
@@ -189,11 +189,15 @@ static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, execu
                                     .class_array = b->class_array,
                                     .shared_array = b->shared_array,
                                     .shared_word = shared_word(l)};
-    hg_text text = {0};
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
+    return emit_stablehlo(l->kernel->module, &launch, "", text, sites);
+}
+
+static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, executable *e) {
+    hg_text text = {0};
     *e = (executable){.sizes = *s};
-    hg_status status = emit_stablehlo(l->kernel->module, &launch, "", &text, &e->sites);
+    hg_status status = print(l, b, &e->sites, &text);
     if (status == HG_OK) status = tpu_compile(l->kernel->device, text.data, text.length, &e->code);
     hg_text_free(&text);
     if (status != HG_OK) return status;
@@ -308,11 +312,16 @@ static uint64_t rounds_of(const hg_driver_launch *l) {
     return rounds ? rounds : 1;
 }
 
-static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
+static uint64_t record_count(const hg_driver_launch *l) {
     const kir_module *m = l->kernel->module;
-    uint64_t count = 4 + m->inputs.count + 2 * m->slots.count, at = 0;
-    uint64_t *numbers = hg_calloc((size_t)count, sizeof *numbers);
-    if (!numbers) return hg_fail_memory();
+    return 4 + m->inputs.count + 2 * m->slots.count;
+}
+
+/* NULL: no memory. */
+static uint64_t *record_numbers(const hg_driver_launch *l) {
+    const kir_module *m = l->kernel->module;
+    uint64_t at = 0, *numbers = hg_calloc((size_t)record_count(l), sizeof *numbers);
+    if (!numbers) return NULL;
     numbers[at++] = 0;
     numbers[at++] = rounds_of(l);
     numbers[at++] = l->class_memory.arena ? l->class_memory.offset : 0;
@@ -322,8 +331,14 @@ static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
         numbers[at++] = l->slots[i].size;
         numbers[at++] = l->slots[i].offset;
     }
-    const hg_driver_shape shape = tpu_numbers(count, 8);
-    hg_status status = tpu_upload(l->kernel->device, numbers, &shape, record);
+    return numbers;
+}
+
+static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
+    const hg_driver_shape shape = tpu_numbers(record_count(l), 8);
+    uint64_t *numbers = record_numbers(l);
+    hg_status status = numbers ? tpu_upload(l->kernel->device, numbers, &shape, record)
+                               : hg_fail_memory();
     hg_free(numbers);
     return status;
 }
@@ -344,17 +359,16 @@ static void take_results(const executable *e, const bound *b, pjrt_buffer **resu
     uint32_t at = 1;
     for (uint32_t i = 0; i < b->count; i++) {
         if (!e->arrays[i].written) continue;
-        hg_driver_arena *a = b->arenas[i];
-        tpu_free_buffer(a->buffer);
-        a->buffer = results[at];
-        a->on_host = false;
+        const emit_stablehlo_array *a = &e->arrays[i];
+        const hg_driver_shape shape = tpu_numbers(a->words, a->word_bytes);
+        tpu_put(b->arenas[i], results[at], &shape);
         results[at++] = NULL;
     }
 }
 
 static hg_status run(hg_device *device, const hg_driver_launch *l, const executable *e,
                      const bound *b, hg_driver_fault *fault) {
-    uint64_t found[RESULT_NUMBERS] = {0};
+    uint64_t found[TPU_FAULT_NUMBERS] = {0};
     pjrt_buffer *record = NULL;
     pjrt_buffer **results = hg_calloc((size_t)b->count + 1, sizeof *results);
     hg_status status = results ? make_record(l, &record) : hg_fail_memory();
@@ -378,6 +392,30 @@ hg_status tpu_launch(hg_device *device, const hg_driver_launch *launch, hg_drive
     hg_status status = bind_all(launch, &b);
     if (status == HG_OK) status = find(launch, &b, &e);
     if (status == HG_OK) status = run(device, launch, e, &b, fault);
+    free_bound(&b);
+    return status;
+}
+
+static hg_status note(const hg_driver_launch *l, const bound *b, tpu_note *n) {
+    n->memories = hg_calloc((size_t)b->count + 1, sizeof *n->memories);
+    n->numbers = record_numbers(l);
+    n->number_count = record_count(l);
+    if (!n->memories || !n->numbers) return hg_fail_memory();
+    for (uint32_t i = 0; i < b->count; i++) {
+        const emit_stablehlo_array *a = &b->arrays[i];
+        n->memories[n->count++] = (tpu_noted_memory){
+            b->arenas[i], tpu_numbers(0, a->word_bytes).type, a->words, a->written};
+    }
+    return HG_OK;
+}
+
+hg_status tpu_note_launch(const hg_driver_launch *launch, tpu_note *n) {
+    bound b = {0};
+    emit_stablehlo_sites sites = {0};
+    hg_status status = bind_all(launch, &b);
+    if (status == HG_OK) status = print(launch, &b, &sites, &n->text);
+    if (status == HG_OK) status = note(launch, &b, n);
+    hg_vec_free(&sites);
     free_bound(&b);
     return status;
 }

@@ -84,3 +84,10 @@ hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) {
     arena->shape = *shape;
     return tpu_upload(arena->device, arena->bytes, shape, &arena->buffer);
 }
+
+void tpu_put(hg_driver_arena *arena, pjrt_buffer *buffer, const hg_driver_shape *shape) {
+    tpu_free_buffer(arena->buffer);
+    arena->buffer = buffer;
+    arena->shape = *shape;
+    arena->on_host = false;
+}

@@ -68,11 +68,7 @@ static hg_status take(hg_driver_module *m, const hg_range *results, bool *bad) {
     if (m->flagged) HG_TRY(tpu_download(m->results[m->result_count], &flag, sizeof flag));
     *bad = flag != 0;
     for (uint32_t i = 0; i < m->result_count && !flag; i++) {
-        hg_driver_arena *a = results[i].arena;
-        tpu_free_buffer(a->buffer);
-        a->buffer = m->results[i];
-        a->shape = m->shapes[m->argument_count + i];
-        a->on_host = false;
+        tpu_put(results[i].arena, m->results[i], &m->shapes[m->argument_count + i]);
         m->results[i] = NULL;
     }
     return HG_OK;

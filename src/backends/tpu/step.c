@@ -49,22 +49,20 @@ static void bind(bound *b, const hg_driver_step *s) {
 
 static hg_status run(hg_device *device, pjrt_executable *code, bound *b) {
     pjrt_buffer *arguments[HG_MAX_OPERANDS], *results[HG_MAX_OPERANDS] = {NULL};
+    hg_driver_shape shapes[HG_MAX_OPERANDS];
     uint32_t at = 0;
     for (uint32_t i = 0; i < b->count; i++) {
-        hg_driver_shape shape = {b->memories[i].type, 1, {(int64_t)b->memories[i].count}};
-        HG_TRY(tpu_to_device(b->arenas[i], &shape));
+        shapes[i] = (hg_driver_shape){b->memories[i].type, 1, {(int64_t)b->memories[i].count}};
+        HG_TRY(tpu_to_device(b->arenas[i], &shapes[i]));
         arguments[i] = b->arenas[i]->buffer;
     }
     hg_status status = tpu_execute(device, code, arguments, b->count, results);
     for (uint32_t i = 0; i < b->count; i++) {
         if (!b->memories[i].written) continue;
-        if (status == HG_OK) {
-            tpu_free_buffer(b->arenas[i]->buffer);
-            b->arenas[i]->buffer = results[at];
-            b->arenas[i]->on_host = false;
-        } else {
+        if (status == HG_OK)
+            tpu_put(b->arenas[i], results[at], &shapes[i]);
+        else
             tpu_free_buffer(results[at]);
-        }
         at++;
     }
     return status;
@@ -81,6 +79,53 @@ hg_status tpu_run_step(hg_device *device, const hg_driver_step *step) {
     if (status == HG_OK) status = run(device, code->executable, &b);
     tpu_code_release(code);
     return status;
+}
+
+/* ---- notes ---- */
+
+static hg_status note(const bound *b, tpu_note *n) {
+    n->memories = hg_calloc((size_t)b->count + 1, sizeof *n->memories);
+    if (!n->memories) return hg_fail_memory();
+    for (uint32_t i = 0; i < b->count; i++)
+        n->memories[n->count++] = (tpu_noted_memory){b->arenas[i], b->memories[i].type,
+                                                     b->memories[i].count, b->memories[i].written};
+    return HG_OK;
+}
+
+hg_status tpu_note_step(const hg_driver_step *step, tpu_note *n) {
+    bound b = {.count = 0};
+    bind(&b, step);
+    HG_TRY(note(&b, n));
+    return shlo_print_step(step->call, b.memories, b.count, b.places, &n->text);
+}
+
+enum { MOST_BYTES = 1 << 16 }; /* from the host, which the text has */
+
+/* What the host gives is the same whenever a note runs (graph_noted.h). */
+hg_status tpu_note_move(const hg_driver_command *c, tpu_note *n) {
+    bool copies = c->kind == HG_CMD_COPY;
+    uint64_t all = c->to.offset | c->to.size, word = 8;
+    if (c->kind == HG_CMD_COPY_OUT || (c->kind == HG_CMD_COPY_IN && c->to.size > MOST_BYTES))
+        return hg_fail(HG_ERROR_ISA, "tpu: a copy between host and device cannot be noted");
+    if (copies) all |= c->from.offset;
+    while (all % word) word /= 2;
+    bound b = {.count = 1};
+    b.arenas[0] = c->to.arena;
+    b.memories[0] = (shlo_memory){tpu_numbers(0, (uint8_t)word).type,
+                                  tpu_words(c->to.arena, (uint8_t)word), true};
+    if (copies && c->from.arena != c->to.arena) {
+        b.arenas[b.count] = c->from.arena;
+        b.memories[b.count++] = (shlo_memory){b.memories[0].type,
+                                              tpu_words(c->from.arena, (uint8_t)word), false};
+    }
+    HG_TRY(note(&b, n));
+    const shlo_move move = {.from = c->to.offset / word,
+                            .to = (c->to.offset + c->to.size) / word,
+                            .source = c->from.offset / word,
+                            .elements = c->kind == HG_CMD_COPY_IN ? c->host : NULL,
+                            .fills = c->kind == HG_CMD_FILL,
+                            .number = c->value * UINT64_C(0x0101010101010101) >> (64 - 8 * word)};
+    return shlo_print_move(b.memories, b.count, &move, &n->text);
 }
 
 /* What keeps the instruction's promise and cannot fault. Each array in memory of its own here. */

@@ -61,6 +61,8 @@ hg_status tpu_to_host(hg_driver_arena *arena) HG_NODISCARD;
  * other one. */
 bool tpu_is_on_device(const hg_driver_arena *arena, const hg_driver_shape *shape);
 hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) HG_NODISCARD;
+/* The arena is that tensor, which it takes over. */
+void tpu_put(hg_driver_arena *arena, pjrt_buffer *buffer, const hg_driver_shape *shape);
 hg_driver_shape tpu_numbers(uint64_t count, uint8_t word); /* unsigned, of so many bytes */
 uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word);
 hg_status tpu_upload(hg_device *device, const void *data, const hg_driver_shape *shape,
@@ -87,11 +89,40 @@ hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text
 void tpu_module_destroy(hg_driver_module *module);
 hg_status tpu_module_run(hg_driver_module *module, const hg_range *ranges, bool *bad) HG_NODISCARD;
 
+/* ---- noted.c: as of hg_driver ---- */
+enum { TPU_FAULT_NUMBERS = 5 }; /* code, phase, lane and two values of a launch's first fault */
+typedef struct tpu_noted_memory {
+    hg_driver_arena *arena;
+    uint8_t type; /* of a tensor with one axis */
+    uint64_t count;
+    bool written;
+} tpu_noted_memory;
+/* A command as a module of its own: @main takes the numbers, where there are some, and the
+ * memories, and returns the numbers of the first fault, where it takes numbers, and the memories
+ * that are written. */
+typedef struct tpu_note {
+    hg_text text;
+    tpu_noted_memory *memories;
+    uint32_t count;
+    uint64_t *numbers, number_count;
+} tpu_note;
+hg_status tpu_note_begin(hg_device *device) HG_NODISCARD;
+hg_status tpu_note_end(hg_device *device, const hg_range *scratch,
+                       hg_driver_noted **noted) HG_NODISCARD;
+hg_status tpu_noted_run(hg_driver_noted *noted, bool *bad) HG_NODISCARD;
+void tpu_noted_destroy(hg_driver_noted *noted);
+bool tpu_is_noting(const hg_device *device); /* this thread */
+hg_status tpu_note_command(const hg_driver_command *command) HG_NODISCARD;
+
 /* ---- step.c ---- */
+hg_status tpu_note_step(const hg_driver_step *step, tpu_note *note) HG_NODISCARD;
+/* A copy or a fill; none of many bytes of the host, none to the host. */
+hg_status tpu_note_move(const hg_driver_command *command, tpu_note *note) HG_NODISCARD;
 bool tpu_step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch);
 hg_status tpu_run_step(hg_device *device, const hg_driver_step *step) HG_NODISCARD; /* the lock */
 
 /* ---- launch.c ---- */
+hg_status tpu_note_launch(const hg_driver_launch *launch, tpu_note *note) HG_NODISCARD;
 hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
                             hg_driver_kernel **kernel) HG_NODISCARD;
 void tpu_kernel_destroy(hg_driver_kernel *kernel);

@@ -261,6 +261,51 @@ static void test_modules(void) {
     CHECK(ended);
 }
 
+/* Two launches as one module. */
+static hg_status run_noted(const rig *r) {
+    const hg_range scratch = {0};
+    uint32_t data[WORDS], back[WORDS] = {0};
+    hg_driver_noted *noted = NULL;
+    bool bad = true;
+    for (uint32_t i = 0; i < WORDS; i++) data[i] = 7 * i;
+    HG_TRY(copy(r, r->queue, 0, data, true));
+    HG_TRY(driver->note_begin(r->device));
+    hg_status first = launch(r, r->queue, 0, 0), second = launch(r, r->queue, BYTES, 0);
+    bool all = first == HG_OK && second == HG_OK;
+    hg_status status = driver->note_end(r->device, &scratch, all ? &noted : NULL);
+    if (status == HG_OK && all) status = driver->noted_run(noted, &bad);
+    if (noted) driver->noted_destroy(noted);
+    HG_TRY(status);
+    CHECK(all && !bad);
+    HG_TRY(copy(r, r->queue, 0, back, false));
+    CHECK(memcmp(data, back, sizeof data) == 0);
+    return HG_OK;
+}
+
+static void test_notes(void) {
+    long before = live();
+    bool ended = false;
+    for (int n = 1; !ended && n < 100; n++) { /* each call of the plugin fails once */
+        rig r = open_rig();
+        fail_at(n);
+        hg_status status = run_noted(&r);
+        ended = calls_left() > 0;
+        fail_at(0);
+        CHECK((status == HG_OK) == ended);
+        if (ended) { /* what cannot be noted, which is not done either */
+            uint32_t back[WORDS];
+            CHECK_OK(driver->note_begin(r.device));
+            CHECK(driver->note_begin(r.device) == HG_ERROR_INTERNAL);
+            CHECK(copy(&r, r.queue, 0, back, false) == HG_ERROR_ISA);
+            CHECK_OK(driver->note_end(r.device, NULL, NULL));
+            CHECK_OK(round_trip(&r, 5));
+        }
+        close_rig(&r);
+        CHECK(live() == before);
+    }
+    CHECK(ended);
+}
+
 /* What executables on disk are known by has the file of the plugin: its version says little. */
 static void test_identity(void) {
     char mark[48] = "";
@@ -312,6 +357,7 @@ int main(void) {
     test_queues();
     test_rounds();
     test_modules();
+    test_notes();
     test_identity();
     return test_done();
 }
