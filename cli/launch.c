@@ -49,28 +49,71 @@ static void set_profile(const cli *c, const cli_launch *o, hg_config *config) {
         config->profile_file = o->profile;
 }
 
-bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
-    hg_config config;
+/* What options say over the configuration. False after reporting. */
+static bool set_config(cli *c, const cli_launch *o, hg_config *config) {
     uint64_t device;
-    if (hg_config_load(NULL, &config) != HG_OK) {
+    if (hg_config_load(NULL, config) != HG_OK) {
         cli_last_error(c);
         return false;
     }
-    device = config.device_id;
+    device = config->device_id;
     if (!cli_number(c, "--device", o->device, UINT32_MAX, &device)) return false;
-    config.device_id = (uint32_t)device;
-    if (o->backend) snprintf(config.backend, sizeof config.backend, "%s", o->backend);
+    config->device_id = (uint32_t)device;
+    if (o->backend) snprintf(config->backend, sizeof config->backend, "%s", o->backend);
     if (o->check_races) {
-        config.check_races = true;
-        config.num_threads = 1;
+        config->check_races = true;
+        config->num_threads = 1;
     }
-    set_profile(c, o, &config);
-    cli_rank_threads(c, &config);
-    if (!cli_set_steps(c, o, &config)) return false;
-    if (!cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000,
-                    &config.compile_timeout_ms))
+    set_profile(c, o, config);
+    cli_rank_threads(c, config);
+    config->max_memory = c->max_memory;
+    return cli_set_steps(c, o, config) &&
+           cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000,
+                      &config->compile_timeout_ms);
+}
+
+bool cli_names_several(const cli_launch *o) { return o->backend && strchr(o->backend, '+'); }
+
+bool cli_open_several(cli *c, const cli_launch *o, hg_multi_gpu **devices) {
+    enum { MOST = 16 };
+    hg_config configs[MOST];
+    const char *name = o->backend;
+    size_t count = 0;
+    if (c->rank || o->device || o->check_races) {
+        cli_usage(c, "--backend %s does not go together with %s", o->backend,
+                  c->rank     ? "--ranks"
+                  : o->device ? "--device: write cpu+opencl:1"
+                              : "--check-races");
         return false;
-    config.max_memory = c->max_memory;
+    }
+    for (bool more = true; more; count++) {
+        size_t length = strcspn(name, "+");
+        if (count == MOST) {
+            cli_usage(c, "--backend %s: at most %d devices", o->backend, (int)MOST);
+            return false;
+        }
+        if (!length) {
+            cli_usage(c, "--backend %s: a name is missing", o->backend);
+            return false;
+        }
+        if (!set_config(c, o, &configs[count]) ||
+            !cli_read_device(c, "--backend", name, length, &configs[count]))
+            return false;
+        configs[count].deterministic = true;
+        if (count) configs[count].profile_file = NULL;
+        more = name[length] == '+';
+        name += length + more;
+    }
+    if (dist_open_devices(configs, count, devices) == HG_OK &&
+        cli_memory_share(c, hg_multi_gpu_backend(*devices, 0)) == HG_OK)
+        return true;
+    cli_last_error(c);
+    return false;
+}
+
+bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
+    hg_config config;
+    if (!set_config(c, o, &config)) return false;
     if (cli_device_open(&config, backend) == HG_OK && cli_memory_share(c, *backend) == HG_OK)
         return cli_rank_join(c, *backend);
     cli_last_error(c);

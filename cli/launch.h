@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "device.h"
+#include "dist/dist.h"
 
 typedef struct cli_launch {
     const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory,
@@ -34,8 +35,11 @@ bool cli_read_device(cli *c, const char *option, const char *text, size_t length
                      hg_config *config);
 /* False after reporting. */
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend);
-/* The same for a rank of several, which has to know its number before it reads arrays; else
- * nothing. */
+/* Whether --backend names several devices, which share a launch; and opens them. */
+bool cli_names_several(const cli_launch *o);
+bool cli_open_several(cli *c, const cli_launch *o, hg_multi_gpu **devices);
+/* The same as cli_open_backend for a rank of several, which has to know its number before it reads
+ * arrays; else nothing. */
 bool cli_open_rank(cli *c, const cli_launch *o, hg_backend **backend);
 /* Writes the profile that was asked for, and closes. backend may be NULL. */
 void cli_close_backend(cli *c, const cli_launch *o, hg_backend *backend);

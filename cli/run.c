@@ -1,6 +1,7 @@
 /* hologram run: one launch over arrays from files and the command line. */
 #include "launch.h"
 #include "ranks.h"
+#include <stdio.h>
 #include <string.h>
 
 static void execute(cli *c, const cli_launch *o) {
@@ -19,6 +20,41 @@ static void execute(cli *c, const cli_launch *o) {
         hg_params_destroy(params);
     }
     cli_close_backend(c, o, b);
+    cli_values_free(&values);
+}
+
+/* Lanes that cannot be shared are the first device's. */
+static hg_status launch_on(cli *c, const cli_launch *o, hg_multi_gpu *devices,
+                           const hg_launch *launch, const hg_params *params) {
+    dist_lanes touched;
+    if (dist_find_lanes(c->program, &touched) == HG_OK)
+        return hg_multi_gpu_lanes(devices, c->program, launch, params, NULL);
+    if (hg_last_error()->status != HG_ERROR_INVALID_ARGUMENT) return hg_last_error()->status;
+    if (!c->quiet)
+        fprintf(stderr, "hologram run: note: %.*s alone runs it: %s\n",
+                (int)strcspn(o->backend, "+"), o->backend, hg_last_error()->message);
+    hg_backend *first = hg_multi_gpu_backend(devices, 0);
+    HG_TRY(hg_context_set_comm(first, NULL, NULL)); /* there is one rank */
+    return cli_device_execute(first, c->program, launch, params);
+}
+
+/* On several devices, which share its lanes. */
+static void execute_on(cli *c, const cli_launch *o) {
+    cli_values values = {0};
+    hg_multi_gpu *devices = NULL;
+    hg_launch launch;
+    if (cli_values_read(c, &values) && cli_prepare_launch(c, o, &values, &launch) &&
+        cli_open_several(c, o, &devices)) {
+        hg_backend *b = hg_multi_gpu_backend(devices, 0);
+        hg_params *params = hg_params_create();
+        hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
+        if (status == HG_OK) status = launch_on(c, o, devices, &launch, params);
+        if (status == HG_OK) status = cli_collect(c, b, &values);
+        if (status == HG_OK && o->profile) status = hg_backend_write_profile(b, NULL);
+        if (status != HG_OK) cli_last_error(c);
+        hg_params_destroy(params);
+    }
+    hg_multi_gpu_destroy(devices);
     cli_values_free(&values);
 }
 
@@ -72,6 +108,9 @@ static int run(int argc, char **argv, cli_rank *rank) {
     else if (!(expression ? cli_load_circuit(&c, expression) && cli_verify(&c)
                           : cli_load_any(&c, cli_file(&c))))
         ;
+    else if (cli_names_several(&o) && (c.graph || c.circuit.program))
+        cli_usage(&c, "--backend %s: devices share the lanes of a program, which this is not",
+                  o.backend);
     else if (c.graph)
         cli_run_graph(&c, &o);
     else if (c.circuit.program)
@@ -81,6 +120,8 @@ static int run(int argc, char **argv, cli_rank *rank) {
                   canonicalise ? "--canonicalise"
                   : variants   ? "--variants"
                                : "--type");
+    else if (cli_names_several(&o))
+        execute_on(&c, &o);
     else
         execute(&c, &o);
     return cli_rank_finish(&c);

@@ -25,7 +25,8 @@ typedef enum hg_distribution {
 
 /**
  * Opens devices of a backend.
- * @param backend  "cpu", "cuda", …: as hg_config.backend
+ * @param backend  "cpu", "cuda", …: as hg_config.backend; or "cpu+opencl", one for each device,
+ * which are opened so that their results have the same bits (hg_config.deterministic)
  * @param devices  their numbers, at most 256; one may come more than once
  * @return HG_OK; HG_ERROR_BACKEND_UNAVAILABLE "Backend not available: …" for one that is not there;
  * HG_ERROR_INVALID_ARGUMENT (NULL, none, too many); HG_ERROR_OUT_OF_MEMORY
@@ -87,6 +88,22 @@ HG_API hg_status hg_multi_gpu_model_parallel(hg_multi_gpu *devices, hg_program *
 HG_API hg_status hg_multi_gpu_pipeline_parallel(hg_multi_gpu *devices, hg_program *program,
                                                 const hg_launch *launch, const hg_params *params,
                                                 size_t stages) HG_NODISCARD;
+
+/**
+ * One launch whose lanes the devices share, which need not be alike: each has a run of them, as
+ * long as it is quick. How quick is measured by each launch; the first one begins with the weights.
+ * The arrays are those of the first device: others have copies, from which what their
+ * lanes write returns. The results have the bits of one device.
+ * @param launch  as of hg_backend_execute_program_with_params; how lanes are in blocks is of no
+ * meaning
+ * @param lanes  NULL, or room for as many as there are devices: how many lanes each had
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: a program of which it is not proven that each lane
+ * writes its own elements alone (the message names the instruction), arrays that share memory;
+ * errors of launches on any device: of several faults that of the first lane
+ */
+HG_API hg_status hg_multi_gpu_lanes(hg_multi_gpu *devices, hg_program *program,
+                                    const hg_launch *launch, const hg_params *params,
+                                    uint64_t *lanes) HG_NODISCARD;
 
 /** Processes that work together, each with a backend: a rank each. */
 typedef struct hg_distributed hg_distributed;

@@ -4,8 +4,35 @@
 #ifndef HG_DIST_DIST_H
 #define HG_DIST_DIST_H
 
+#include "dist/lanes.h"
 #include "graph/shard.h"
 #include <hologram/devices.h>
+
+/* ---- devices (multi.c) ---- */
+
+/* Lanes of a program that the devices share (share.c). */
+typedef struct dist_sharing {
+    hg_program *program, *from; /* the last one, and what devices but the first run of it */
+    dist_lanes touched;
+    double *rates; /* of each device: lanes in a nanosecond; 0: not measured yet */
+    struct dist_copy {
+        hg_buffer buffer;
+        uint64_t bytes;
+    } * copies; /* [device][parameter]: of the caller's array */
+} dist_sharing;
+
+struct hg_multi_gpu {
+    uint32_t count;
+    hg_backend **backends;
+    hg_comm **comms;
+    uint32_t *shares; /* graph_shard_options.shares; NULL: all have as much */
+    dist_sharing sharing;
+};
+
+/* Of any backends. */
+hg_status dist_open_devices(const hg_config *configs, size_t count,
+                            hg_multi_gpu **made) HG_NODISCARD;
+void dist_sharing_end(hg_multi_gpu *m);
 
 /* ---- a program with its arrays (job.c) ---- */
 

@@ -3,13 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-struct hg_multi_gpu {
-    uint32_t count;
-    hg_backend **backends;
-    hg_comm **comms;
-    uint32_t *shares; /* graph_shard_options.shares; NULL: all have as much */
-};
-
 enum { MOST_DEVICES = 256 };
 
 /* ---- devices ---- */
@@ -30,34 +23,20 @@ static hg_status open_comms(hg_multi_gpu *m) {
     return HG_OK;
 }
 
-static hg_status open_devices(hg_multi_gpu *m, const char *backend, const uint32_t *devices) {
+static hg_status open_all(hg_multi_gpu *m, const hg_config *configs) {
     m->backends = hg_calloc(m->count, sizeof(hg_backend *));
     m->comms = hg_calloc(m->count, sizeof(hg_comm *));
     if (!m->backends || !m->comms) return hg_fail_memory();
-    for (uint32_t i = 0; i < m->count; i++) {
-        hg_config config;
-        HG_TRY(hg_config_from_env(&config));
-        if (strlen(backend) >= sizeof config.backend)
-            return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%.100s", backend);
-        snprintf(config.backend, sizeof config.backend, "%s", backend);
-        config.device_id = devices[i];
-        HG_TRY(hg_backend_create_with_config(&config, &m->backends[i]));
-    }
+    for (uint32_t i = 0; i < m->count; i++)
+        HG_TRY(hg_backend_create_with_config(&configs[i], &m->backends[i]));
     return open_comms(m);
 }
 
-hg_status hg_multi_gpu_create(const char *backend, const uint32_t *devices, size_t count,
-                              hg_multi_gpu **made) {
-    HG_ENTRY;
-    if (!backend || !devices || !made)
-        return hg_null_argument(!backend ? "backend" : !devices ? "devices" : "devices_out");
-    if (count == 0 || count > MOST_DEVICES)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%zu devices: from 1 to %d expected", count,
-                       (int)MOST_DEVICES);
+hg_status dist_open_devices(const hg_config *configs, size_t count, hg_multi_gpu **made) {
     hg_multi_gpu *m = hg_calloc(1, sizeof *m);
     if (!m) return hg_fail_memory();
     m->count = (uint32_t)count;
-    hg_status status = open_devices(m, backend, devices);
+    hg_status status = open_all(m, configs);
     hg_error error = *hg_error_record();
     if (status == HG_OK) {
         *made = m;
@@ -68,9 +47,52 @@ hg_status hg_multi_gpu_create(const char *backend, const uint32_t *devices, size
     return status;
 }
 
+/* "cpu" for all, or "cpu+opencl": one for each. Results of unlike devices are the same, so they
+ * take no liberties. */
+static hg_status read_names(const char *backend, const uint32_t *devices, size_t count,
+                            hg_config *configs) {
+    size_t names = 1;
+    for (const char *c = backend; *c; c++) names += *c == '+';
+    if (names != 1 && names != count)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.100s: %zu backends for %zu devices", backend,
+                       names, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(backend, "+");
+        HG_TRY(hg_config_from_env(&configs[i]));
+        if (names > 1 && !length)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.100s: the name of backend %zu is missing",
+                           backend, i);
+        if (length >= sizeof configs[i].backend)
+            return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%.100s", backend);
+        memcpy(configs[i].backend, backend, length);
+        configs[i].backend[length] = 0;
+        configs[i].device_id = devices[i];
+        configs[i].deterministic |= names > 1;
+        if (names > 1) backend += length + (backend[length] == '+');
+    }
+    return HG_OK;
+}
+
+hg_status hg_multi_gpu_create(const char *backend, const uint32_t *devices, size_t count,
+                              hg_multi_gpu **made) {
+    HG_ENTRY;
+    if (!backend || !devices || !made)
+        return hg_null_argument(!backend ? "backend" : !devices ? "devices" : "devices_out");
+    if (count == 0 || count > MOST_DEVICES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%zu devices: from 1 to %d expected", count,
+                       (int)MOST_DEVICES);
+    hg_config *configs = hg_calloc(count, sizeof *configs);
+    if (!configs) return hg_fail_memory();
+    hg_status status = read_names(backend, devices, count, configs);
+    if (status == HG_OK) status = dist_open_devices(configs, count, made);
+    hg_free(configs);
+    return status;
+}
+
 void hg_multi_gpu_destroy(hg_multi_gpu *m) {
     HG_ENTRY;
     if (!m) return;
+    dist_sharing_end(m);
     close_comms(m);
     for (uint32_t i = 0; m->backends && i < m->count; i++) hg_backend_destroy(m->backends[i]);
     hg_free(m->backends);

@@ -1,4 +1,5 @@
 /* Bindings: a launch with its parameters, checked once and laid out for the driver. */
+#include "runtime/client.h"
 #include "runtime/execute_internal.h"
 #include "runtime/step.h"
 #include <stdio.h>

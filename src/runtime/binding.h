@@ -208,9 +208,6 @@ struct hg_params {
 /* Checks and resolves everything of language.md 5.1 into the binding. */
 hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch,
                              const hg_params *params) HG_NODISCARD;
-/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's
- * form of it. */
-hg_status hg_launch_take(const hg_launch *given, hg_launch *own) HG_NODISCARD;
 /* Keeps a buffer or pool alive with the binding. *range has arena NULL for an unknown handle.
  * Classes are not for here. */
 hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle,

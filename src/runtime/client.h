@@ -25,6 +25,10 @@ bool hg_params_given(const hg_params *params, const char *name, hg_given *given)
 /* Every parameter that is set is one of the program, of its kind and type. */
 hg_status hg_params_check(const hg_params *params, const hg_program *program) HG_NODISCARD;
 
+/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's
+ * form of it. */
+hg_status hg_launch_take(const hg_launch *given, hg_launch *own) HG_NODISCARD;
+
 /* ---- the backend ---- */
 /* Kernels run on the host's threads, in its memory. */
 bool hg_backend_is_host(const hg_backend *b);

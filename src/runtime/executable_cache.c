@@ -2,6 +2,7 @@
  * instrumentation; the least recently used goes.
  * Must not know: how an executable is made. */
 #include "runtime/binding.h"
+#include "runtime/client.h"
 #include "kir/fault_text.h"
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Parameter sets, launches, and the resolution of both against a program (language.md 5.1, 5.3). */
 #include "runtime/binding.h"
+#include "runtime/client.h"
 #include "runtime/memory.h"
 #include "base/sized.h"
 #include <stdio.h>

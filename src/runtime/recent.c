@@ -5,6 +5,7 @@
  * thread at a time, which takes it by an exchange of a word; who finds it taken goes the general
  * way.
  * Must not know: drivers, plans. */
+#include "runtime/client.h"
 #include "runtime/execute_internal.h"
 #include <string.h>
 
