@@ -1,12 +1,13 @@
-// The package in headless Chromium, under a strict Content-Security-Policy but for the page of the guide (page.mjs says what is done).
-//     node browser.mjs FOLDER     FOLDER has node_modules/hologram and what lies beside this file
+// The package in a headless browser, under a strict Content-Security-Policy but for the page of the guide (page.mjs says what is done).
+//     node browser.mjs FOLDER [firefox]     FOLDER has node_modules/hologram and what lies beside this file
 // The page posts what it found; nothing else of the browser is needed.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { WEBGPU, startChromium } from './chromium.mjs';
+import { startFirefox } from './firefox.mjs';
 
-const [folder] = process.argv.slice(2);
+const [folder, name] = process.argv.slice(2);
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
 const STRICT = "default-src 'self'; script-src 'self'";
 let passed = 0;
@@ -48,7 +49,8 @@ const server = createServer((request, response) => answer(request, response));
 await new Promise((go) => server.listen(0, '127.0.0.1', go));
 const long = process.env.HG_SLICE === 'long';
 const seconds = long ? 3000 : 120;
-const browser = await startChromium(`http://localhost:${server.address().port}/page.html${long ? '?long' : ''}`, { more: WEBGPU });
+const address = `http://localhost:${server.address().port}/page.html${long ? '?long' : ''}`;
+const browser = await (name === 'firefox' ? startFirefox(address) : startChromium(address, { more: WEBGPU }));
 const late = setTimeout(() => {
   console.log(`the browser was not through in ${seconds} s`);
   failed++;

@@ -13,7 +13,7 @@ async function part(name, body) {
   try {
     found = { passed: 1, failed: 0, messages: [], ...await body() };
   } catch (error) {
-    found = { passed: 0, failed: 1, messages: [String(error?.stack ?? error)] };
+    found = { passed: 0, failed: 1, messages: [`${error} ${error?.stack ?? ''}`] };
   }
   await told({ part: name, ms: performance.now() - start, ...found });
 }

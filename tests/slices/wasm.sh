@@ -1,6 +1,6 @@
 #!/bin/sh
 # The npm package from its tarball: the whole library compiled to wasm32, without a C library, in Node and in a browser's page and worker.
-# Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node. Then the package through bundlers and TypeScript, and
+# Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node, 1,000 random programs, functions of 2^20 inputs each, and Firefox. Then the package through bundlers and TypeScript, and
 # the page of examples/web over it.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 wasm-ld-14 cmake ninja node
@@ -21,14 +21,27 @@ tar xzf build/npm/hologram-*.tgz -C "$site/guide"
 awk -v folder="$site/guide/" '/^<!-- file: / { name = folder $3; next } /^```/ { if (inside) { inside = 0; name = "" } else inside = name != ""; next }
     inside { print >name }' docs/guide/web.md
 part='--part 2/9'
-[ "${HG_SLICE:-}" != long ] || part= # make test-all
+programs=100 inputs=16384
+[ "${HG_SLICE:-}" != long ] || part='' programs=1000 inputs=1048576 # make test-all
 # shellcheck disable=SC2086
 tally "$HG_BUILD_DIR/tests/cts" --quick $part --record "$site/node.bin"
 tally "$HG_BUILD_DIR/tests/cts" --quick --part 7/60 --record "$site/cases.bin"
-tally "$HG_BUILD_DIR/tests/differential" --short --seed 11 --count 100 --record "$site/random.bin"
+tally "$HG_BUILD_DIR/tests/differential" --short --seed 11 --count "$programs" --record "$site/random.bin"
 compiled="$site/cases.bin"
 [ -n "$part" ] || compiled="$site/node.bin"
 tally node "$site/node.mjs" "$site/node.bin" "$compiled" "$site/random.bin"
+tally node "$site/functions.mjs" "$HG_BUILD_DIR/hologram" "$inputs"
+if [ "${HG_SLICE:-}" != long ]; then
+    : # Firefox takes its time to start
+elif ! command -v firefox-esr >/dev/null 2>&1; then
+    echo "skipped: firefox-esr is not installed"
+    skipped=$((skipped + 1))
+elif ! node --experimental-websocket -e 'process.exit(typeof WebSocket === "function" ? 0 : 1)' 2>/dev/null; then
+    echo "skipped: Node has no WebSocket, for WebDriver BiDi"
+    skipped=$((skipped + 1))
+else
+    tally node --experimental-websocket --no-warnings "$site/browser.mjs" "$site" firefox
+fi
 if command -v chromium >/dev/null 2>&1; then
     tally node "$site/browser.mjs" "$site"
     /usr/bin/python3 -B examples/web/build.py --command "$HG_BUILD_DIR/hologram" build/npm/hologram-*.tgz build/npm/web

@@ -19,7 +19,7 @@ function failed(message, cause) {
 
 /** Why the engine did not take these bytes. */
 function explain(error, bytes, where) {
-  if (/unsafe-eval|content security policy/i.test(error.message))
+  if (/unsafe-eval|content security policy|\bCSP\b/i.test(error.message))
     return failed(`${where}: the page's Content-Security-Policy does not allow WebAssembly: add 'wasm-unsafe-eval' to script-src`, error);
   if (!WebAssembly.validate(SIMD))
     return failed(`${where}: this engine has no SIMD for WebAssembly: Chrome 91, Firefox 89, Safari 16.4, Node 16.4 and later have`, error);
