@@ -22,10 +22,12 @@ def text_of(path):
 class Race:
     """One work: ours, peers with the ratio (peer's time over ours) that is to be reached, and how results are compared.
 
-    results: names of arrays that must be equal, bit by bit, or with `near` within that part of the largest."""
+    results: names of arrays that must be equal, bit by bit, or with `near` within that part of the largest. operations: of floats, where arithmetic is
+    what bounds the work."""
+    kind = "f32"
 
-    def __init__(self, place, name, ours, results=(), near=0.0, nanoseconds=None):
-        self.place, self.name, self.ours, self.results, self.near = place, name, ours, results, near
+    def __init__(self, place, name, ours, results=(), near=0.0, nanoseconds=None, operations=0):
+        self.place, self.name, self.ours, self.results, self.near, self.operations = place, name, ours, results, near, operations
         self.peers, self.missing, self.nanoseconds = [], [], nanoseconds
 
     def peer(self, make, goal=None, check=True, near=None):
@@ -192,7 +194,8 @@ def nbody(place):
     n = 4096
     arrays = {name: floats(n, 0, 1, seed) for seed, name in enumerate("xyzm")}
     arrays["a"] = np.zeros(3 * n, np.float32)
-    race = Race(place, "n-body 4096", Ours(place.side, text_of("bench/devices/nbody.atlas"), arrays, {"eps": ("f32", 0.01), "n": ("u64", n)}), ["a"])
+    race = Race(place, "n-body 4096", Ours(place.side, text_of("bench/devices/nbody.atlas"), arrays, {"eps": ("f32", 0.01), "n": ("u64", n)}), ["a"],
+                operations=20 * n * n)
     race.in_c("vectors", "v_nbody", n, 256, 1.0, [n], [0.01])
     race.in_c("C loop", "c_nbody", n, 256, None, [n], [0.01])
     race.opencl("bench/devices", "nbody", [0.01, n], (n // 256, 1), (256, 1), 1.0)
@@ -253,7 +256,8 @@ def squares(n):
 def matmul_tiles(place):
     n = 512
     numbers = {name: ("u64", n) for name in "mnk"}
-    race = Race(place, "matrix product 512, shared memory", Ours(place.side, text_of("examples/programs/matmul.atlas"), squares(n), numbers), ["c"])
+    race = Race(place, "matrix product 512, shared memory", Ours(place.side, text_of("examples/programs/matmul.atlas"), squares(n), numbers), ["c"],
+                operations=2 * n ** 3)
     race.in_c("vectors", "v_matmul", n // 2 // place.lanes, 1, 1.0, [n])
     race.opencl("bench/cpu", "matmul", [n], (n // 16, n // 16), (16, 16), 1.0)
     yield race
@@ -262,7 +266,7 @@ def matmul_tiles(place):
 def matmul(place):
     n = 512
     race = Race(place, "matrix product 512, naive loops", Ours(place.side, text_of("bench/cpu/matmul_loops.atlas"), squares(n), {"n": ("u64", n)}),
-                ["c"])
+                ["c"], operations=2 * n ** 3)
     race.in_c("the same loops", "c_matmul", n, 16, 1.0, [n])
     race.in_c("vectors", "v_matmul_loops", n, 16, None, [n])
     race.opencl("bench/cpu", "matmul_loops", [n], (n // 256, n), (256, 1))
@@ -305,7 +309,7 @@ def spheres(place):
     arrays = {"x": rays[0].copy(), "y": rays[1].copy(), "z": rays[2].copy(), "s": table.reshape(-1), "near": np.zeros(n, np.float32),
               "which": np.zeros(n, np.uint32)}
     race = Race(place, "rays and 64 spheres, 256 K", Ours(place.side, text_of("bench/cpu/spheres.atlas"), arrays, {"n": ("u64", n), "count": ("u32", count)}),
-                ["near", "which"])
+                ["near", "which"], operations=12 * n * count)
     race.in_c("scalar C", "c_spheres", n, n // 16, 4.0, [count])
     race.in_c("vectors", "v_spheres", n, n // 16, None, [count])
     yield race
@@ -323,8 +327,8 @@ def search(place):
 
 # ---- the ten programs at their real sizes ----
 
-def example(place, name, arrays, results, near=0.0, numbers=None):
-    return Race(place, f"{name}.atlas", Ours(place.side, text_of(f"examples/programs/{name}.atlas"), arrays, numbers), results, near)
+def example(place, name, arrays, results, near=0.0, numbers=None, operations=0):
+    return Race(place, f"{name}.atlas", Ours(place.side, text_of(f"examples/programs/{name}.atlas"), arrays, numbers), results, near, operations=operations)
 
 
 def programs(place):
@@ -337,7 +341,7 @@ def programs(place):
             hashlib.sha256(messages[at:at + 64]).digest()
 
     n = 512
-    race = example(place, "matmul", squares(n), ["c"], 1e-5, {name: ("u64", n) for name in "mnk"})
+    race = example(place, "matmul", squares(n), ["c"], 1e-5, {name: ("u64", n) for name in "mnk"}, 2 * n ** 3)
     race.python("NumPy", lambda a: np.matmul(a["a"].reshape(n, n), a["b"].reshape(n, n), out=a["c"].reshape(n, n)), 1.0)
     yield race
 
@@ -359,7 +363,8 @@ def programs(place):
 
     h = 1024
     image, weights = floats((h + 2) * (h + 2)), floats(9, seed=2)
-    race = example(place, "convolve", {"x": image, "weights": weights, "y": np.zeros(h * h, np.float32)}, ["y"], 1e-5, {"h": ("u64", h), "w": ("u64", h)})
+    race = example(place, "convolve", {"x": image, "weights": weights, "y": np.zeros(h * h, np.float32)}, ["y"], 1e-5,
+                   {"h": ("u64", h), "w": ("u64", h)}, 18 * h * h)
 
     def convolve(a):
         from scipy.ndimage import correlate  # pylint: disable=import-outside-toplevel
@@ -424,7 +429,7 @@ def programs_2(place):
         x = np.exp(x - x.max(1, keepdims=True))
         a["y"][...] = (x / x.sum(1, keepdims=True)).reshape(-1)
 
-    race = example(place, "mlp", arrays, ["y"], 1e-5, {"n": ("u64", n)})
+    race = example(place, "mlp", arrays, ["y"], 1e-5, {"n": ("u64", n)}, 2 * n * (784 * 256 + 2560))
     race.python("NumPy", mlp, 1.0)
     yield race
 
@@ -435,7 +440,7 @@ def programs_2(place):
         from scipy.signal import lfilter  # pylint: disable=import-outside-toplevel
         a["y"][...] = lfilter(a["taps"], np.float32(1), a["x"])
 
-    race = example(place, "fir", arrays, ["y"], 1e-5, {"n": ("u64", n)})
+    race = example(place, "fir", arrays, ["y"], 1e-5, {"n": ("u64", n)}, 32 * n)
     race.python("SciPy lfilter", fir, 1.0)
     race.python("NumPy convolve", lambda a: np.copyto(a["y"], np.convolve(a["x"], a["taps"])[:n]), 1.0)
     yield race

@@ -1,9 +1,12 @@
 /* What the machine can do at most, in the run that measures works: fused multiply-adds of
- * registers, and bytes copied. One thread or two, seconds a run. */
+ * registers, bytes copied, bytes of memory read and written. One thread or two, seconds a run. */
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
+#if defined __x86_64__
+#include <immintrin.h>
+#endif
 
 #if defined __AVX512F__
 enum { BYTES = 64, CHAINS = 24 };
@@ -58,6 +61,32 @@ static void chains_f64(part *p) {
 
 static void copy(part *p) { memcpy(p->to, p->from, p->bytes); }
 
+/* Eight sums, so that no addition waits for the last one. */
+static void read_all(part *p) {
+    vf s[8] = {{0}};
+    for (uint64_t i = 0; i + 8 * BYTES <= p->bytes; i += 8 * BYTES)
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; k++) s[k] += *(const vf *)(p->from + i + (uint64_t)k * BYTES);
+    for (int k = 1; k < 8; k++) s[0] += s[k];
+    p->sum = s[0][0];
+}
+
+/* The first half of what is read, and the second, into a third past the caches where there is a
+ * store of that kind. */
+static void triad(part *p) {
+    uint64_t half = p->bytes / 2 / BYTES * BYTES;
+    for (uint64_t i = 0; i < half; i += BYTES) {
+        vf v = *(const vf *)(p->from + i) * 3.0f + *(const vf *)(p->from + half + i);
+#if defined __x86_64__ && defined __AVX512F__
+        _mm512_stream_ps((float *)(void *)(p->to + i), (__m512)v);
+#elif defined __x86_64__ && defined __AVX2__
+        _mm256_stream_ps((float *)(void *)(p->to + i), (__m256)v);
+#else
+        *(vf *)(p->to + i) = v;
+#endif
+    }
+}
+
 typedef struct thread_work {
     function *f;
     part p;
@@ -91,4 +120,24 @@ double peak_copy(const char *from, char *to, uint64_t bytes, int threads, int ru
     uint64_t half = threads > 1 ? bytes / 2 : bytes;
     return on(threads, copy, (part){.from = from, .to = to, .bytes = half},
               (part){.from = from + half, .to = to + half, .bytes = bytes - half}, runs);
+}
+
+/* Bytes a second of memory, the best of a read, a copy and a triad, each of `bytes`, which both
+ * arrays have; they begin at a multiple of 64. */
+double peak_memory(const char *from, char *to, uint64_t bytes, int threads, int runs) {
+    static const struct {
+        function *f;
+        double times; /* as many bytes are moved as are given */
+    } ways[] = {{read_all, 1}, {copy, 2}, {triad, 1.5}};
+    uint64_t half = threads > 1 ? bytes / 2 / 1024 * 1024 : bytes;
+    double best = 0;
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int r = 0; r < runs; r++) {
+            part a = {.from = from, .to = to, .bytes = half};
+            part b = {.from = from + half, .to = to + half, .bytes = half};
+            double seconds = on(threads, ways[i].f, a, b, 1);
+            double rate = ways[i].times * (double)(threads > 1 ? 2 * half : half) / seconds;
+            if (rate > best) best = rate;
+        }
+    return best;
 }
