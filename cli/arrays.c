@@ -107,8 +107,28 @@ bool cli_set_scalar(cli *c, cli_value *value, const char *text) {
         snprintf(number, sizeof number, "%u", (unsigned)(text[5] ? ranks : rank));
         text = number;
     }
+    if (strcmp(text, "@step") == 0) {
+        if (!hg_type_is_integer((hg_type)value->param->type)) {
+            cli_usage(c, "--set %s=@step: it is %s, an integer is expected", value->param->name,
+                      hg_type_name((hg_type)value->param->type));
+            return false;
+        }
+        value->counts = true;
+        text = "0";
+    }
     if (!literal(c, value, text, strlen(text), value->scalar)) return false;
     return value->bound = value->explicit_scalar = true;
+}
+
+hg_status cli_set_step(const cli_values *values, uint64_t step, hg_params *params) {
+    for (uint32_t i = 0; i < values->count; i++) {
+        const cli_value *v = &values->data[i];
+        uint8_t bytes[sizeof v->scalar] = {0};
+        for (size_t k = 0; k < sizeof step; k++) bytes[k] = (uint8_t)(step >> (8 * k));
+        if (v->counts)
+            HG_TRY(hg_params_set_scalar(params, v->param->name, (hg_type)v->param->type, bytes));
+    }
+    return HG_OK;
 }
 
 static bool set_array(cli *c, cli_value *v, const char *text) {
@@ -228,6 +248,8 @@ static bool share_file(cli *c, cli_value *v, uint32_t axis) {
     uint32_t rank = c->rank ? c->rank->number : 0;
     uint64_t begin = cli_part_begin(c, extent, rank), end = cli_part_begin(c, extent, rank + 1);
     if (!take_file(v)) return false;
+    v->shared = true;
+    v->axis = axis;
     if (cli_value_cut(c, v, axis, begin, end - begin) == HG_OK) return true;
     cli_last_error(c);
     return false;
@@ -348,6 +370,8 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
         char path[CLI_PATH_BYTES];
         uint32_t axis;
         if (!cli_shard(c, "--out", pair->value, path, &axis)) return false;
+        if (axis != CLI_NO_AXIS && !v->shared) v->axis = axis;
+        v->shared = v->shared || axis != CLI_NO_AXIS;
         v->out = pair->value;
         return true;
     } else if (strcmp(pair->option, "--shape") == 0 && buffer) {

@@ -20,8 +20,10 @@ typedef struct cli_value {
     uint64_t elements, bytes;
     const char *out; /* --out FILE */
     hg_bytes result; /* its contents after the run, where no buffer has them */
-    bool cut;        /* output of a graph that ranks share: this rank's part along */
+    bool cut;        /* output of a graph that ranks share: this rank's part along axis */
+    bool shared;     /* FILE:shard=AXIS of --in, else of --out */
     uint32_t axis;
+    bool counts; /* --set N=@step */
     hg_buffer buffer;
     bool copied; /* stream: the buffer is not the host's memory itself */
     hg_pool pool;
@@ -71,6 +73,8 @@ bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent);
 bool cli_is_nan(hg_type type, const uint8_t *bytes); /* of an element; false for other types than
                                                         floats */
 bool cli_set_scalar(cli *c, cli_value *value, const char *text);
+/* The number of a step, where it is the value of a scalar. */
+hg_status cli_set_step(const cli_values *values, uint64_t step, hg_params *params) HG_NODISCARD;
 enum { CLI_PRINTED_ELEMENTS = 16 }; /* of text; JSON has all */
 /* Prints an array as `y f32[3] = 12.0 24.0 36.0`, or adds its JSON object. file NULL: values. */
 void cli_print_array(cli *c, hg_text *out, const cli_value *value, const uint8_t *bytes,

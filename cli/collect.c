@@ -1,5 +1,6 @@
 /* What a run left in its outputs: printed, or written to files all together. Must not know: how it
  * ran. */
+#include "gather.h"
 #include "launch.h"
 #include "ranks.h"
 #include <stdio.h>
@@ -22,128 +23,9 @@ static hg_file_part elements_of(const cli_value *v, source *from) {
     return elements;
 }
 
-/* ---- outputs that ranks share ---- */
-
-/* What comes of one rank's part: read ahead, in order. */
-typedef struct stream {
-    uint8_t *piece;
-    uint64_t have, used; /* bytes of the piece, and how many of them were given */
-    uint64_t came;       /* bytes in all */
-} stream;
-
-/* The ranks' parts of an output along an axis, which rank 0 puts together: of each index in front
- * of the axis a row of every rank. */
-typedef struct parts {
-    source own;
-    const cli *c;
-    uint64_t outer, inner;            /* rows of each rank; bytes behind the axis */
-    uint64_t lengths[CLI_MOST_RANKS]; /* along the axis */
-    stream streams[CLI_MOST_RANKS];
-    uint64_t piece_bytes; /* the same on all ranks */
-    uint64_t at;          /* bytes that were given */
-    uint32_t rank;        /* whose row comes, */
-    uint64_t of_row;      /* and from which byte of it */
-} parts;
-
-static hg_status carry(const cli *c, hg_comm_kind kind, uint32_t peer, void *memory,
-                       uint64_t bytes) {
-    const hg_comm_call call = {.size = sizeof call,
-                               .kind = kind,
-                               .type = HG_TYPE_U8,
-                               .peer = peer,
-                               .count = bytes,
-                               .input = memory,
-                               .output = memory};
-    return hg_comm_run(c->rank->comm, &call);
-}
+/* ---- the elements of an output ---- */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
-static uint64_t piece_bytes(const cli *c) {
-    uint64_t each = HG_PART_BYTES / c->rank->count;
-    return each < 1 << 16 ? 1 << 16 : each;
-}
-
-static hg_status read_ahead(parts *p) {
-    stream *s = &p->streams[p->rank];
-    s->have = least(p->outer * p->lengths[p->rank] * p->inner - s->came, p->piece_bytes);
-    s->used = 0;
-    s->came += s->have;
-    if (p->rank) return carry(p->c, HG_COMM_RECV, p->rank, s->piece, s->have);
-    return cli_device_read(p->own.backend, p->own.buffer, s->came - s->have, s->piece, s->have);
-}
-
-/* The next bytes, at most so many: of one row. */
-static hg_status next_bytes(parts *p, uint8_t *to, uint64_t most, uint64_t *got) {
-    while (p->of_row == p->lengths[p->rank] * p->inner) {
-        p->rank = (p->rank + 1) % p->c->rank->count;
-        p->of_row = 0;
-    }
-    stream *s = &p->streams[p->rank];
-    if (s->used == s->have) HG_TRY(read_ahead(p));
-    *got = least(least(most, s->have - s->used), p->lengths[p->rank] * p->inner - p->of_row);
-    memcpy(to, s->piece + s->used, (size_t)*got);
-    s->used += *got;
-    p->of_row += *got;
-    return HG_OK;
-}
-
-static hg_status read_parts(void *user, uint64_t offset, void *to, uint64_t length) {
-    parts *p = user;
-    uint8_t *at = to;
-    if (offset != p->at) return hg_fail(HG_ERROR_INTERNAL, "parts are read in order");
-    p->at += length;
-    for (uint64_t got; length; length -= got, at += got) HG_TRY(next_bytes(p, at, length, &got));
-    return HG_OK;
-}
-
-static hg_status send_part(const cli *c, hg_backend *b, const cli_value *v) {
-    uint64_t most = piece_bytes(c);
-    uint8_t *piece = hg_alloc((size_t)most);
-    hg_status status = piece ? HG_OK : hg_fail_memory();
-    for (uint64_t at = 0; at < v->bytes && status == HG_OK;) {
-        uint64_t size = least(v->bytes - at, most);
-        status = cli_device_read(b, v->buffer, at, piece, size);
-        if (status == HG_OK) status = carry(c, HG_COMM_SEND, 0, piece, size);
-        at += size;
-    }
-    hg_free(piece);
-    return status;
-}
-
-/* Every rank's extent along the axis: other extents are the same, or there is no whole. */
-static hg_status gather_shapes(const cli *c, const cli_value *v, uint32_t axis, parts *p,
-                               uint64_t *extent) {
-    uint64_t own[3] = {0, 1, hg_type_size_bytes((hg_type)v->param->type)}, all[3 * CLI_MOST_RANKS];
-    const hg_comm_call call = {.size = sizeof call,
-                               .kind = HG_COMM_ALL_GATHER,
-                               .type = HG_TYPE_U64,
-                               .count = 3,
-                               .input = own,
-                               .output = all};
-    if (axis >= v->rank)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                       "--out %s: it has no axis %u that ranks could share", v->param->name,
-                       (unsigned)axis);
-    own[0] = v->extent[axis];
-    for (uint32_t d = 0; d < v->rank; d++)
-        if (d != axis) own[d < axis ? 1 : 2] *= v->extent[d];
-    HG_TRY(hg_comm_run(c->rank->comm, &call));
-    *extent = 0;
-    for (uint32_t r = 0; r < c->rank->count; r++) {
-        if (memcmp(&own[1], &all[3 * r + 1], 2 * sizeof *own) != 0)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                           "--out %s: rows of rank %u are not as long as those of rank %u",
-                           v->param->name, (unsigned)r, (unsigned)c->rank->number);
-        p->lengths[r] = all[3 * r];
-        *extent += all[3 * r];
-    }
-    p->outer = own[1];
-    p->inner = own[2];
-    return HG_OK;
-}
-
-/* ---- the elements of an output ---- */
 
 /* Hashed on their way. */
 typedef struct hashing {
@@ -239,8 +121,9 @@ static void print_hash(cli *c, const cli_value *v, const hg_blake3 *hash, const 
 
 /* An output with its elements, wherever they come from. */
 static hg_status deliver(cli *c, hg_backend *b, const cli_values *values, cli_value *v,
-                         const hg_file_part *from, hg_outputs *outputs, hg_text *printed) {
-    bool archived = cli_is_archived(values, v), in_order = from->read == read_parts;
+                         const hg_file_part *from, bool in_order, hg_outputs *outputs,
+                         hg_text *printed) {
+    bool archived = cli_is_archived(values, v);
     const char *file = archived ? values->archive : v->out;
     hashing h = {.from = *from};
     hg_file_part elements = *from;
@@ -262,26 +145,22 @@ static hg_status deliver(cli *c, hg_backend *b, const cli_values *values, cli_va
 /* Rank 0 has the whole afterwards, or has written it. */
 static hg_status collect_parts(cli *c, hg_backend *b, const cli_values *values, cli_value *v,
                                uint32_t axis, hg_outputs *outputs, hg_text *printed) {
-    uint64_t extent = 0;
-    parts *p = hg_calloc(1, sizeof *p);
-    if (!p) return hg_fail_memory();
-    p->own = (source){b, v->buffer};
-    p->c = c;
-    p->piece_bytes = piece_bytes(c);
-    hg_status status = gather_shapes(c, v, axis, p, &extent);
-    if (status == HG_OK && c->rank->number) status = send_part(c, b, v);
-    if (status == HG_OK && !c->rank->number) {
-        uint8_t *pieces = hg_alloc((size_t)(p->piece_bytes * c->rank->count));
-        for (uint32_t r = 0; pieces && r < c->rank->count; r++)
-            p->streams[r].piece = pieces + r * p->piece_bytes;
-        v->extent[axis] = extent;
-        v->bytes = p->outer * extent * p->inner;
-        v->elements = v->bytes / hg_type_size_bytes((hg_type)v->param->type);
-        const hg_file_part elements = {.read = read_parts, .user = p};
-        status = pieces ? deliver(c, b, values, v, &elements, outputs, printed) : hg_fail_memory();
-        hg_free(pieces);
+    uint64_t extent;
+    cli_parts *parts;
+    cli_value whole = *v;
+    HG_TRY(cli_parts_open(c, b, v, axis, &parts, &extent));
+    hg_status status;
+    if (c->rank->number) {
+        status = cli_parts_send(parts);
+    } else {
+        const hg_file_part elements = cli_parts_elements(parts);
+        whole.extent[axis] = extent;
+        whole.bytes = elements.length;
+        whole.elements = whole.bytes / hg_type_size_bytes((hg_type)v->param->type);
+        status = deliver(c, b, values, &whole, &elements, true, outputs, printed);
     }
-    hg_free(p);
+    cli_parts_close(parts);
+    if (!c->rank->number) *v = whole; /* its result, too */
     return status;
 }
 
@@ -297,7 +176,7 @@ static hg_status collect_one(cli *c, hg_backend *b, const cli_values *values, cl
     if (c->rank && c->rank->number) return HG_OK; /* rank 0 has the same */
     source own = {b, v->buffer};
     hg_file_part elements = elements_of(v, &own);
-    return deliver(c, b, values, v, &elements, outputs, printed);
+    return deliver(c, b, values, v, &elements, false, outputs, printed);
 }
 
 hg_status cli_collect(cli *c, hg_backend *b, cli_values *values) {

@@ -1,10 +1,63 @@
 /* hologram run: one launch over arrays from files and the command line. */
+#include "checkpoint.h"
 #include "launch.h"
 #include "ranks.h"
 #include <stdio.h>
 #include <string.h>
 
-static void execute(cli *c, const cli_launch *o) {
+/* --steps N and what goes with it. */
+typedef struct run_steps {
+    const char *count, *checkpoint, *every;
+    bool progress;
+    uint64_t steps, each; /* numbers of count and every */
+} run_steps;
+
+static bool read_steps(cli *c, run_steps *s) {
+    s->steps = s->each = 1;
+    if (!cli_number(c, "--steps", s->count, UINT64_MAX, &s->steps) ||
+        !cli_number(c, "--every", s->every, UINT64_MAX, &s->each))
+        return false;
+    if (!s->steps || !s->each)
+        cli_usage(c, "%s: at least 1 is expected, got 0", s->steps ? "--every" : "--steps");
+    else if (!s->count && (s->checkpoint || s->progress || s->every))
+        cli_usage(c, "%s is for a run of several steps: give --steps N",
+                  s->checkpoint ? "--checkpoint"
+                  : s->progress ? "--progress"
+                                : "--every");
+    else if (s->every && !s->checkpoint)
+        cli_usage(c, "--every says how often a checkpoint is written: give --checkpoint FILE");
+    return c->status == CLI_OK && (!s->checkpoint || cli_checkpoint_can(c));
+}
+
+/* At most a line a second, and one at the end. */
+static void tell_progress(const cli *c, const run_steps *s, uint64_t done, uint64_t *told) {
+    uint64_t now = hg_clock_ns();
+    if (!s->progress || (c->rank && c->rank->number)) return;
+    if (done < s->steps && now - *told < UINT64_C(1000000000)) return;
+    *told = now;
+    fprintf(stderr, "step %llu of %llu\n", (unsigned long long)done, (unsigned long long)s->steps);
+}
+
+static hg_status do_steps(cli *c, hg_backend *b, const run_steps *s, const cli_values *values,
+                          const hg_launch *launch, hg_params *params) {
+    uint64_t step = 0, told = hg_clock_ns();
+    if (s->checkpoint) HG_TRY(cli_checkpoint_restore(c, b, values, s->checkpoint, &step));
+    if (step > s->steps)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%.300s: the checkpoint is of step %llu, --steps says %llu", s->checkpoint,
+                       (unsigned long long)step, (unsigned long long)s->steps);
+    while (step < s->steps) {
+        HG_TRY(cli_set_step(values, step, params));
+        HG_TRY(cli_device_execute(b, c->program, launch, params));
+        step++;
+        if (s->checkpoint && (step % s->each == 0 || step == s->steps))
+            HG_TRY(cli_checkpoint_save(c, b, values, s->checkpoint, step));
+        tell_progress(c, s, step, &told);
+    }
+    return HG_OK;
+}
+
+static void execute(cli *c, const cli_launch *o, const run_steps *steps) {
     cli_values values = {0};
     hg_backend *b = NULL;
     hg_launch launch;
@@ -13,7 +66,7 @@ static void execute(cli *c, const cli_launch *o) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
         if (status == HG_OK) status = cli_rank_lanes(c, &launch);
-        if (status == HG_OK) status = cli_device_execute(b, c->program, &launch, params);
+        if (status == HG_OK) status = do_steps(c, b, steps, &values, &launch, params);
         if (status == HG_OK) status = cli_rank_wait(c);
         if (status == HG_OK) status = cli_collect(c, b, &values);
         if (status != HG_OK) cli_last_error(c);
@@ -74,6 +127,7 @@ static bool json_to_output(cli *c) {
 static int run(int argc, char **argv, cli_rank *rank) {
     cli c = {.rank = rank};
     cli_launch o = {0};
+    run_steps steps = {0};
     bool canonicalise = false, variants = false;
     const char *expression = NULL, *type = NULL;
     const cli_option options[] = {
@@ -83,6 +137,10 @@ static int run(int argc, char **argv, cli_rank *rank) {
         {"--device", &o.device, NULL},
         {"--profile", &o.profile, NULL},
         {"--ranks", &o.ranks, NULL},
+        {"--steps", &steps.count, NULL},
+        {"--checkpoint", &steps.checkpoint, NULL},
+        {"--every", &steps.every, NULL},
+        {"--progress", NULL, &steps.progress},
         {"--weights", &c.weights, NULL},
         {"--passes", &c.passes, NULL},
         {"--as-graph", NULL, &c.as_graph},
@@ -111,6 +169,9 @@ static int run(int argc, char **argv, cli_rank *rank) {
     else if (cli_names_several(&o) && (c.graph || c.circuit.program))
         cli_usage(&c, "--backend %s: devices share the lanes of a program, which this is not",
                   o.backend);
+    else if ((c.graph || c.circuit.program || cli_names_several(&o)) &&
+             (steps.count || steps.checkpoint || steps.every || steps.progress))
+        cli_usage(&c, "--steps and what goes with it are for programs on one device");
     else if (c.graph)
         cli_run_graph(&c, &o);
     else if (c.circuit.program)
@@ -122,8 +183,8 @@ static int run(int argc, char **argv, cli_rank *rank) {
                                : "--type");
     else if (cli_names_several(&o))
         execute_on(&c, &o);
-    else
-        execute(&c, &o);
+    else if (read_steps(&c, &steps))
+        execute(&c, &o, &steps);
     return cli_rank_finish(&c);
 }
 

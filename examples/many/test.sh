@@ -6,7 +6,7 @@ failed=0
 skipped=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 bytes=$HG_BUILD_DIR/examples/many_bytes ring=$HG_BUILD_DIR/examples/many_ring
 is() { # is EXPECTED GOT WHAT
     if [ "$1" = "$2" ]; then passed=$((passed + 1)); else
@@ -24,22 +24,6 @@ for ranks in 1 2 3; do is "$expected" "$("$bytes" "$work/file" $ranks 2>&1)" "by
 for ranks in 2 4 8; do is "$heat" "$("$ring" $ranks 2>&1)" "ring, $ranks ranks"; done
 is "cell 0 64.169, cell 2048 61.0668, hash bb953545e64f0bfa" "$heat" "ring"
 is "bytes: cannot read $work" "$("$bytes" "$work" 1 2>&1)" "bytes of a folder"
-for mpirun in mpirun.mpich mpirun.openmpi; do
-    if ! command -v $mpirun >/dev/null; then
-        echo "skipped: there is no $mpirun"
-        skipped=$((skipped + 1))
-        continue
-    fi
-    more=
-    [ $mpirun = mpirun.mpich ] || more="--oversubscribe --mca btl self,vader"
-    # shellcheck disable=SC2086
-    is "$expected" "$(timeout 60 $mpirun $more -n 2 "$bytes" "$work/file" 2>&1)" "bytes under $mpirun"
-    # shellcheck disable=SC2086
-    is "$heat" "$(timeout 60 $mpirun $more -n 2 "$ring" 2>&1)" "ring under $mpirun"
-    # shellcheck disable=SC2086
-    timeout 60 $mpirun $more -n 3 "$ring" 2>&1 | grep -q "3 ranks, a power of two expected"
-    is 0 $? "ring of three parts under $mpirun"
-done
 cd "$work" || exit 1
 cat >points.atlas <<'END'
 .atlas 1
@@ -70,6 +54,59 @@ for points in p.npy few.npy; do
         one=$(step 1 $points $centres)
         for ranks in 2 3 4; do is "$one" "$(step $ranks $points $centres 2>&1)" "k-means of $points, $centres, $ranks ranks"; done
     done
+done
+# All of k-means: ten steps at once are one after another, and another number of ranks goes on where a run has ended.
+hologram=$HG_BUILD_DIR/hologram
+means() { # means RANKS STEPS …: hashes; behind that what starts it
+    ranks=$1 steps=$2 at=$3
+    shift 3
+    "$@" "$hologram" run --ranks "$ranks" "$HG_SOURCE_DIR/examples/many/kmeans.atlas" --in points=p.npy:shard=0 --in centres=c.npy --steps "$steps" --checkpoint "$at" --hash --out centres=done.npy 2>&1 | grep centres
+}
+cp c.npy one.npy
+for one in 1 2 3 4 5 6 7 8 9 10; do
+    "$hologram" run "$HG_SOURCE_DIR/examples/many/kmeans.atlas" --in points=p.npy --in centres=one.npy --out centres=one.npy >/dev/null
+done
+all=$(means 1 10 k1)
+is 0 "$(cmp one.npy done.npy; echo $?)" "k-means, ten steps"
+for ranks in 2 3 4; do is "$all" "$(means $ranks 10 k$ranks)" "k-means, ten steps, $ranks ranks"; done
+means 3 4 kept >/dev/null
+is "$all" "$(means 2 10 kept)" "k-means, four steps on three ranks, the rest on two"
+"$hologram" run "$HG_SOURCE_DIR/examples/many/encoder_data.atlas" --out layer.npz
+encoder() { # encoder [launcher …] -- [--ranks N]
+    before=
+    while [ "$1" != -- ]; do before="$before $1" && shift; done
+    shift
+    # shellcheck disable=SC2086
+    timeout 60 $before "$hologram" run "$@" "$HG_SOURCE_DIR/examples/many/encoder.graph" --in x=layer.npz --weights layer.npz --deterministic --hash 2>&1
+}
+layer=$(encoder --)
+is "out f32[2, 8, 48] blake3 64f90eb7864429a5ab561fcb9d745d3933f56d6ced3458d47843d0fa02b0d61a" "$layer" "encoder"
+for ranks in 2 3 4; do is "$layer" "$(encoder -- --ranks $ranks)" "encoder, $ranks ranks"; done
+# The launchers of MPI: Debian's, and those of tools/setup, whose libraries the processes must find.
+for mpirun in mpirun.mpich mpirun.openmpi "$HG_SOURCE_DIR/build/mpich/bin/mpirun" "$HG_SOURCE_DIR/build/openmpi/bin/mpirun"; do
+    if ! command -v "$mpirun" >/dev/null; then
+        echo "skipped: there is no $mpirun"
+        skipped=$((skipped + 1))
+        continue
+    fi
+    more=
+    case $mpirun in
+    mpirun.openmpi) more="--oversubscribe --mca btl self,vader" ;;
+    */openmpi/*) more="--map-by :OVERSUBSCRIBE" ;;
+    esac
+    case $mpirun in */*) LD_LIBRARY_PATH=${mpirun%/bin/mpirun}/lib ;; *) LD_LIBRARY_PATH= ;; esac
+    export LD_LIBRARY_PATH
+    # shellcheck disable=SC2086
+    is "$expected" "$(timeout 60 "$mpirun" $more -n 2 "$bytes" "$work/file" 2>&1)" "bytes under $mpirun"
+    # shellcheck disable=SC2086
+    is "$heat" "$(timeout 60 "$mpirun" $more -n 2 "$ring" 2>&1)" "ring under $mpirun"
+    # shellcheck disable=SC2086
+    timeout 60 "$mpirun" $more -n 3 "$ring" 2>&1 | grep -q "3 ranks, a power of two expected"
+    is 0 $? "ring of three parts under $mpirun"
+    # shellcheck disable=SC2086
+    is "$all" "$(means 2 10 "under$passed" timeout 60 "$mpirun" $more -n 2)" "k-means under $mpirun"
+    # shellcheck disable=SC2086
+    is "$layer" "$(encoder "$mpirun" $more -n 2 -- --ranks 2)" "encoder under $mpirun"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

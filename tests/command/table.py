@@ -123,7 +123,7 @@ def pages(table):
                 skip(f"{shell} is not here: its script is not parsed")
         if shutil.which("bash"):
             words = 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hologram 2>/dev/null; echo ${COMPREPLY[*]}'
-            for line, answer in (["hologram", "ru"], "run"), (["hologram", "run", "p", "--check"], "--check-races"), (["hologram", "run", "p", "--backend", "cp"], "cpu"), \
+            for line, answer in (["hologram", "ru"], "run"), (["hologram", "run", "p", "--check-"], "--check-races"), (["hologram", "run", "p", "--backend", "cp"], "cpu"), \
                     (["hologram", "emit", "--form", "=", "b"], "block"), (["hologram", "atlas", "orb"], "orbit"), (["hologram", "help", "str"], "stream"):
                 done = subprocess.run(["bash", "-c", f"source {folder}/bash; {words}", "bash", *line], capture_output=True, text=True)
                 check(done.stdout == answer + "\n", f"bash completes {line} to {done.stdout!r}, expected {answer}")

@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+"""`hologram run --steps --checkpoint`: what comes of a run that is ended by SIGKILL at each call that touches files, and goes on with another number of ranks,
+is what NumPy works out; a checkpoint that is damaged, cut off or of something else is refused.
+
+    run_checkpoint.py HOLOGRAM SOURCE-FOLDER"""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support")]
+import checks  # noqa: E402
+from checks import check  # noqa: E402
+from launchers import environment, launchers  # noqa: E402
+
+try:
+    import numpy as np
+except ImportError:
+    checks.skip("NumPy is not installed (Debian package python3-numpy)")
+    sys.exit(checks.finish())
+
+HOLOGRAM, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+# Arrays that ranks share along either axis, one that each has whole, one that is only written.
+WALK = """.atlas 1
+.program walk
+.param x buffer f32 inout [n, 3]
+.param z buffer i32 inout [2, n]
+.param own buffer i64 inout [1]
+.param sum buffer i64 inout [1]
+.param y buffer f32 out [n]
+.param step u64
+.param n u64
+.lanes n
+    x[global, 0] = x[global, 0] * 1.25 + f32(step)
+    x[global, 1] = x[global, 1] - x[global, 0] * 0.5
+    z[1, global] = z[1, global] * 3 + i32(z[0, global])
+    y[global] = x[global, 1] + f32(step)
+    let before = atom.add(own[0], i64(z[1, global]))
+all_reduce.i64 buffer=own, n=1, operation=sum
+    if global == 0 {
+        sum[0] = sum[0] * 3 + own[0]
+        own[0] = 0
+    }
+"""
+# SIGKILL at the n-th call that a checkpoint makes.
+KILLER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int calls;
+static void count(void) {
+    const char *text = getenv("KILL_AT");
+    if (text && __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) == atoi(text)) kill(getpid(), SIGKILL);
+}
+#define NEXT(result, name, parameters, arguments) \
+    result name parameters { result (*next) parameters = dlsym(RTLD_NEXT, #name); count(); return next arguments; }
+NEXT(int, fsync, (int file), (file))
+NEXT(int, rename, (const char *from, const char *to), (from, to))
+NEXT(int, link, (const char *from, const char *to), (from, to))
+NEXT(int, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
+NEXT(int, unlink, (const char *name), (name))
+NEXT(ssize_t, write, (int file, const void *data, size_t length), (file, data, length))
+NEXT(ssize_t, pwrite, (int file, const void *data, size_t length, off_t at), (file, data, length, at))
+NEXT(int, ftruncate, (int file, off_t length), (file, length))
+"""
+ROWS, STEPS = 7, 4
+X = (np.arange(ROWS * 3, dtype=np.float32).reshape(ROWS, 3) * 37) % 11
+Z = (np.arange(2 * ROWS, dtype=np.int32).reshape(2, ROWS) * 7919) % 101
+
+
+def oracle(steps):
+    x, z, total = X.copy(), Z.copy(), 0
+    y = np.zeros(ROWS, np.float32)
+    for step in range(steps):
+        x[:, 0] = x[:, 0] * np.float32(1.25) + np.float32(step)
+        x[:, 1] = x[:, 1] - x[:, 0] * np.float32(0.5)
+        z[1] = z[1] * np.int32(3) + z[0]
+        y = x[:, 1] + np.float32(step)
+        total = total * 3 + int(z[1].sum())
+    return {"x": x, "z": z, "y": y}, total
+
+
+def run(*arguments, before=(), ranks=0, steps=STEPS, libraries="", kill=None, program="walk.atlas", more=("--checkpoint", "c.bin")):
+    shared = ["--ranks", str(ranks)] if ranks else []
+    files = [word for name, axis in (("x", 0), ("z", 1)) for word in ("--in", f"{name}={name}.npy:shard={axis}", "--out", f"{name}=o{name}.npy:shard={axis}")]
+    variables = environment(libraries)
+    if kill is not None:
+        variables.update(LD_PRELOAD=os.path.abspath("killer.so"), KILL_AT=str(kill))
+    return subprocess.run([*before, HOLOGRAM, "run", program, *shared, *files, "--out", "y=oy.npy:shard=0", "--set", "step=@step", "--steps", str(steps), *more, *arguments],
+                          capture_output=True, text=True, timeout=120, env=variables, stdin=subprocess.DEVNULL)
+
+
+def good(done, steps, what):
+    arrays, total = oracle(steps)
+    same = done.returncode == 0 and f"sum i64[1] = {total}\n" in done.stdout and all(np.array_equal(np.load(f"o{name}.npy"), value) for name, value in arrays.items())
+    check(same, f"{what}: {done.returncode} {done.stdout}{done.stderr}, expected {total}")
+    for name in arrays:
+        if os.path.exists(f"o{name}.npy"):
+            os.unlink(f"o{name}.npy")
+
+
+def remove(name="c.bin"):
+    if os.path.exists(name):
+        os.unlink(name)
+
+
+def whole_runs():
+    for ranks in 0, 1, 2, 3:
+        good(run(ranks=ranks, more=()), STEPS, f"{ranks} ranks, no checkpoint")
+        remove()
+        good(run(ranks=ranks), STEPS, f"{ranks} ranks")
+        good(run(ranks=(ranks + 1) % 4), STEPS, f"{ranks} ranks, once more")  # nothing is left to be done
+        good(run(ranks=(ranks + 2) % 4, steps=9), 9, f"{ranks} ranks, then {(ranks + 2) % 4}")
+    remove()
+    done = run("--every", "3", "--progress", ranks=2, steps=7)
+    good(done, 7, "every third")
+    check(done.stderr.splitlines()[-1:] == ["step 7 of 7"] and done.stderr.count("step 7") == 1, f"progress: {done.stderr}")
+
+
+def killed():
+    if subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", "killer.so", "-x", "c", "-", "-ldl"], input=KILLER, text=True).returncode:
+        checks.skip("there is no compiler for what kills the runs")
+        return
+    for at in range(1, 200):
+        remove()
+        done = run(ranks=2, kill=at)
+        if done.returncode == 0:
+            check(at > 5 * STEPS, f"a run of {at} calls")
+            break
+        check(done.returncode == -9, f"killed at call {at}: {done.returncode} {done.stderr}")
+        good(run(ranks=1 + at % 3), STEPS, f"killed at call {at}, then {1 + at % 3} ranks")
+    else:
+        check(False, "the run does not end")
+
+
+def refused():
+    remove()
+    good(run(ranks=2), STEPS, "before it is damaged")
+    with open("c.bin", "rb") as file:
+        whole = file.read()
+    damages = [(f"byte {at}", whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1:]) for at in range(0, len(whole), max(1, len(whole) // 23))]
+    damages += [(f"{length} bytes", whole[:length]) for length in (0, 7, 8, 40, len(whole) // 2, len(whole) - 1)] + [("one byte more", whole + b"\0")]
+    for what, data in damages:
+        with open("c.bin", "wb") as file:
+            file.write(data)
+        done = run(ranks=2)
+        check(done.returncode == 2 and ("the checkpoint is damaged" in done.stderr or "is no checkpoint" in done.stderr) and "c.bin" in done.stderr, f"{what}: {done.returncode} {done.stderr}")
+        with open("c.bin", "rb") as file:
+            check(file.read() == data, f"{what}: the file is as it was")
+    with open("c.bin", "wb") as file:
+        file.write(whole)
+    with open("other.atlas", "w", encoding="utf-8") as file:
+        file.write(WALK.replace("1.25", "1.5"))
+    with open("pool.atlas", "w", encoding="utf-8") as file:
+        file.write(".atlas 1\n.program p\n.param x buffer f32 inout [n, 3]\n.param q pool 4096\n.param n u64\n.lanes n\n    x[global, 0] = 1.0\n")
+    np.save("x.npy", X[:5])
+    np.save("z.npy", Z[:, :5])
+    for what, done, words in (("another program", run(ranks=1, program="other.atlas"), "another program"), ("fewer rows", run(ranks=1), "array 'x' is f32[7, 3] in the checkpoint, here f32[5, 3]")):
+        check(done.returncode == 2 and words in done.stderr, f"{what}: {done.returncode} {done.stderr}")
+    np.save("x.npy", X)
+    np.save("z.npy", Z)
+    for what, done, words in (("fewer steps", run(steps=2), "is of step 4, --steps says 2"), ("no step", run(steps=0), "--steps: at least 1"), ("every 0", run("--every", "0"), "--every: at least 1"),
+                              ("every without a checkpoint", run("--every", "2", more=()), "give --checkpoint FILE"),
+                              ("a pool", subprocess.run([HOLOGRAM, "run", "pool.atlas", "--in", "x=x.npy", "--steps", "2", "--checkpoint", "p.bin"], capture_output=True, text=True), "in a pool"),
+                              ("no steps", subprocess.run([HOLOGRAM, "run", "pool.atlas", "--in", "x=x.npy", "--checkpoint", "p.bin"], capture_output=True, text=True), "give --steps N"),
+                              ("a folder that is not there", run("--every", "2", more=("--checkpoint", "none/c.bin")), "none/c.bin")):
+        check(done.returncode in (1, 2) and words in done.stderr, f"{what}: {done.returncode} {done.stderr}")
+    remove()
+    with open("rank.atlas", "w", encoding="utf-8") as file:
+        file.write(".atlas 1\n.program r\n.param x buffer f32 inout [1]\n.param r u64\n.lanes 1\n    x[0] = f32(r)\n")
+    done = subprocess.run([HOLOGRAM, "run", "rank.atlas", "--ranks", "2", "--set", "r=@rank", "--steps", "2", "--checkpoint", "c.bin"], capture_output=True, text=True)
+    check(done.returncode == 2 and "of rank 1 is not that of rank 0" in done.stderr and not os.path.exists("c.bin"), f"arrays of ranks: {done.stderr}")
+
+
+def launched():
+    for title, launcher, arguments, libraries, counts in launchers(os.path.join(SOURCE, "build")):
+        if not os.path.exists(launcher):
+            checks.skip(f"{title}: there is no {launcher}")
+            continue
+        remove()
+        good(run(ranks=1, steps=2), 2, "two steps")
+        good(run(before=[launcher, *arguments, "-n", str(counts[-1])], ranks=counts[-1], libraries=libraries), STEPS, f"{title} goes on")
+        good(run(ranks=2, steps=6), 6, f"goes on behind {title}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    with open("walk.atlas", "w", encoding="utf-8") as file:
+        file.write(WALK)
+    np.save("x.npy", X)
+    np.save("z.npy", Z)
+    whole_runs()
+    killed()
+    refused()
+    launched()
+    os.chdir("/")
+sys.exit(checks.finish())
