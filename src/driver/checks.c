@@ -1,10 +1,16 @@
 /* What drivers rely on. Must not know: which driver it is. */
 #include "driver/driver.h"
 
+static bool meet(const hg_range *a, const hg_range *b) {
+    bool whole = a->size == 0 || b->size == 0;
+    return a->arena && a->arena == b->arena &&
+           (whole || (a->offset < b->offset + b->size && b->offset < a->offset + a->size));
+}
+
 hg_status hg_driver_check_bound_once(const hg_driver_dispatch *x) {
     for (uint32_t i = 1; i < x->slot_count; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (x->slots[i].arena && x->slots[i].arena == x->slots[k].arena)
+            if (meet(&x->slots[i], &x->slots[k]))
                 return hg_fail(HG_ERROR_INTERNAL, "bindings %u and %u are the same memory",
                                (unsigned)k, (unsigned)i);
     return HG_OK;

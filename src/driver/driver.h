@@ -234,8 +234,9 @@ typedef struct hg_driver_dispatch {
     uint64_t group_memory;
     const void *record; /* layout->record_bytes */
     uint32_t record_bytes;
-    /* Bindings of the device form (kir_device_binding): its slots, or whole arenas, each once.
-     * arena NULL: no memory, the kernel never touches it. */
+    /* Bindings of the device form (kir_device_binding): its slots; whole arenas, each once (size
+     * 0); or parts of arenas that do not meet. arena NULL: no memory, the kernel never touches it.
+     */
     const hg_range *slots;
     uint32_t slot_count;
 } hg_driver_dispatch;

@@ -31,53 +31,149 @@ static hg_range slot_range(const hg_submission *d, uint32_t index) {
     return kind_range(d, d->launch, (kir_slot_kind)slot->kind);
 }
 
+/* ---- memory as bindings ---- */
+
+/* What a binding covers of an arena. */
+typedef struct part {
+    const hg_driver_arena *arena; /* NULL: slots without memory */
+    uint64_t begin, end;
+} part;
+
+static part part_of(const hg_range *range) {
+    uint64_t end = range->offset + (range->size ? range->size : 1);
+    return (part){range->arena, range->offset & ~(uint64_t)(KIR_PART_BYTES - 1),
+                  end > UINT64_MAX - 3 ? UINT64_MAX : (end + 3) & ~UINT64_C(3)};
+}
+
+static void join(part *p, const part *more) {
+    if (more->begin < p->begin) p->begin = more->begin;
+    if (more->end > p->end) p->end = more->end;
+}
+
 void hg_launch_record_slots(hg_submission *d) {
     const hg_code *code = d->code;
+    bool parts = d->set->caps->compiler.target.bind_parts;
+    hg_range *bindings = d->slots + code->slot_count;
     for (uint32_t i = 0; i < code->slot_count; i++) d->slots[i] = slot_range(d, i);
-    for (uint32_t i = 0; i < code->slot_count && code->layout.bindings.count; i++)
-        d->slots[code->slot_count + kir_device_binding(&code->layout, i)] = (hg_range){
-            d->slots[i].arena, 0, 0};
-}
-
-/* ---- arenas as bindings ---- */
-
-enum { MOST_KNOWN = 255 };
-typedef struct known_arenas {
-    const hg_driver_arena *arenas[MOST_KNOWN];
-    uint32_t count;
-} known_arenas;
-
-/* The number of an arena; a new one gets the next. NULL counts as one. */
-static uint8_t number_of(known_arenas *known, const hg_driver_arena *arena) {
-    uint32_t i = 0;
-    while (i < known->count && known->arenas[i] != arena) i++;
-    if (i == known->count && known->count < MOST_KNOWN) known->arenas[known->count++] = arena;
-    return (uint8_t)i;
-}
-
-void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
-    known_arenas known = {.count = 0};
-    uint32_t most = d->set->caps->compiler.target.max_arenas;
-    for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->memory.has_open; i++)
-        (void)number_of(&known, d->queue->arenas[i].arena);
-    key->open_arenas = (uint8_t)known.count;
-    for (uint32_t i = 0; i < l->slot_count && i < KIR_BOUND_SLOTS; i++)
-        key->slot_arenas[i] = number_of(&known, l->slots[i].arena);
-    for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++) {
-        bool asked = kind == KIR_SLOT_TABLE    ? d->set->memory.has_open
-                     : kind == KIR_SLOT_CLASS  ? d->set->memory.uses_class
-                     : kind == KIR_SLOT_SHARED ? key->shared_is_slot
-                                               : true;
-        if (asked)
-            key->kind_arenas[kind] = number_of(&known, kind_range(d, l, (kir_slot_kind)kind).arena);
+    for (uint32_t i = 0; i < code->layout.binding_count; i++) bindings[i] = (hg_range){NULL, 0, 0};
+    for (uint32_t i = 0; i < code->slot_count && code->layout.bindings.count; i++) {
+        hg_range *binding = &bindings[kir_device_binding(&code->layout, i)];
+        part own = part_of(&d->slots[i]);
+        if (!own.arena) continue;
+        if (binding->arena)
+            join(&own, &(part){binding->arena, binding->offset, binding->offset + binding->size});
+        *binding = parts ? (hg_range){d->slots[i].arena, own.begin, own.end - own.begin}
+                         : (hg_range){d->slots[i].arena, 0, 0};
     }
 }
 
-static uint64_t base_of(const hg_submission *d, const hg_range *range) {
+/* The parts of a launch's memory that share no byte, numbered in the order in which they come. */
+enum { MOST_PARTS = KIR_AT_START - 1 };
+typedef struct known_parts {
+    part parts[MOST_PARTS];
+    uint8_t *users[MOST_PARTS]; /* numbers to be written; their parts, where they begin */
+    uint8_t user_parts[MOST_PARTS];
+    uint64_t offsets[MOST_PARTS];
+    uint32_t count, user_count;
+    bool whole; /* all of an arena is one */
+} known_parts;
+
+static bool meets(const known_parts *k, const part *a, const part *b) {
+    return a->arena == b->arena &&
+           (k->whole || !a->arena || (a->begin < b->end && b->begin < a->end));
+}
+
+static void merge(known_parts *k, uint32_t low, uint32_t high) {
+    join(&k->parts[low], &k->parts[high]);
+    k->count--;
+    memmove(&k->parts[high], &k->parts[high + 1], (k->count - high) * sizeof *k->parts);
+    for (uint32_t u = 0; u < k->user_count; u++) {
+        if (k->user_parts[u] == high) k->user_parts[u] = (uint8_t)low;
+        if (k->user_parts[u] > high) k->user_parts[u]--;
+    }
+}
+
+/* Part i takes in those that it meets. Its number then. */
+static uint32_t settle(known_parts *k, uint32_t i) {
+    for (uint32_t other = 0; other < k->count;) {
+        if (other == i || !meets(k, &k->parts[i], &k->parts[other])) {
+            other++;
+            continue;
+        }
+        uint32_t low = other < i ? other : i;
+        merge(k, low, other < i ? i : other);
+        i = low;
+        other = 0;
+    }
+    return i;
+}
+
+/* number: becomes that of the range's part; NULL: nobody asks. */
+static void add_part(known_parts *k, const hg_range *range, uint8_t *number) {
+    if (k->count == MOST_PARTS || k->user_count == MOST_PARTS) return;
+    k->parts[k->count] = part_of(range);
+    uint32_t found = settle(k, k->count++);
+    if (!number) return;
+    k->users[k->user_count] = number;
+    k->user_parts[k->user_count] = (uint8_t)found;
+    k->offsets[k->user_count++] = range->offset;
+}
+
+static void write_numbers(const known_parts *k, bool parts) {
+    for (uint32_t u = 0; u < k->user_count; u++) {
+        const part *p = &k->parts[k->user_parts[u]];
+        bool at_start = parts && p->arena && p->begin == k->offsets[u];
+        *k->users[u] = (uint8_t)(k->user_parts[u] | (at_start ? KIR_AT_START : 0));
+    }
+}
+
+static bool is_asked(const hg_submission *d, const hg_code_key *key, int kind) {
+    switch (kind) {
+    case KIR_SLOT_TABLE: return d->set->memory.has_open;
+    case KIR_SLOT_CLASS: return d->set->memory.uses_class;
+    case KIR_SLOT_SHARED: return key->shared_is_slot;
+    default: return true;
+    }
+}
+
+static void find_parts(known_parts *k, const hg_submission *d, const hg_driver_launch *l,
+                       hg_code_key *key) {
+    uint32_t most = d->set->caps->compiler.target.max_arenas;
+    for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->memory.has_open; i++)
+        add_part(k, &(hg_range){d->queue->arenas[i].arena, 0, UINT64_MAX - KIR_PART_BYTES}, NULL);
+    key->open_arenas = (uint8_t)k->count;
+    for (uint32_t i = 0; i < l->slot_count && i < KIR_BOUND_SLOTS; i++)
+        add_part(k, &l->slots[i], &key->slot_arenas[i]);
+    for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++) {
+        hg_range range = kind_range(d, l, (kir_slot_kind)kind);
+        if (is_asked(d, key, kind)) add_part(k, &range, &key->kind_arenas[kind]);
+    }
+}
+
+void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
+    const hg_compiler_caps *caps = &d->set->caps->compiler;
+    known_parts known = {.count = 0, .whole = !caps->target.bind_parts};
+    find_parts(&known, d, l, key);
+    if (!known.whole && caps->max_bindings && known.count > caps->max_bindings) {
+        known = (known_parts){.count = 0, .whole = true};
+        find_parts(&known, d, l, key);
+    }
+    write_numbers(&known, caps->target.bind_parts);
+}
+
+/* ---- fields ---- */
+
+static uint64_t base_of(const hg_submission *d, uint32_t slot) {
+    const hg_range *range = &d->slots[slot];
+    const kir_device_layout *layout = &d->code->layout;
     if (!range->arena) return 0;
     bool addressed = d->set->caps->compiler.target.addressed && d->set->driver->arena_address &&
                      !d->code->key.bound;
-    return addressed ? d->set->driver->arena_address(range->arena) + range->offset : range->offset;
+    uint64_t from = layout->bindings.count
+                        ? d->slots[d->code->slot_count + kir_device_binding(layout, slot)].offset
+                        : 0;
+    return addressed ? d->set->driver->arena_address(range->arena) + range->offset
+                     : range->offset - from;
 }
 
 static uint64_t limit(uint64_t size, const hg_code_field *f) {
@@ -108,7 +204,7 @@ static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint
     uint32_t index = f->field.index;
     switch ((kir_field_kind)f->field.kind) {
     case KIR_FIELD_INPUT: return l->inputs[index];
-    case KIR_FIELD_BASE: return base_of(d, &d->slots[index]);
+    case KIR_FIELD_BASE: return base_of(d, index);
     case KIR_FIELD_LIMIT: return d->slots[index].arena ? limit(d->slots[index].size, f) : 0;
     case KIR_FIELD_SHARED_LIMIT: return limit(l->shared_bytes - l->shared_scratch, f);
     case KIR_FIELD_SHARED_BYTES: return l->shared_bytes;

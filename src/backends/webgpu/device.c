@@ -110,7 +110,7 @@ uint32_t wg_enumerate(hg_device_info *devices, uint32_t capacity, char reason[25
  */
 static void fill_bindings(const WGPULimits *limits, hg_compiler_caps *compiler) {
     kir_device_target *target = &compiler->target;
-    target->bind_arenas = target->whole_atomics = target->shown_uniform = true;
+    target->bind_arenas = target->bind_parts = target->whole_atomics = target->shown_uniform = true;
     target->rewrites = true; /* WGSL lets compilers fuse and reorder */
     target->max_arenas = (uint32_t)least(8, limits->storage_buffers - 2);
     compiler->max_slots = KIR_BOUND_SLOTS;

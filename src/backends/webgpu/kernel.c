@@ -34,9 +34,10 @@ hg_status wg_layout_get(hg_device *d, uint32_t slots, const wg_layout **layout) 
 /* ---- pipelines ---- */
 
 static void free_kernel(hg_driver_kernel *k) {
-    if (k->bound.group) wg.BindGroupRelease(k->bound.group);
+    for (int i = 0; i < WG_BOUND; i++)
+        if (k->bound[i].group) wg.BindGroupRelease(k->bound[i].group);
     if (k->pipeline) wg.ComputePipelineRelease(k->pipeline);
-    hg_free(k->bound.numbers);
+    hg_free(k->bound[0].memory); /* of all */
     hg_free(k);
 }
 
@@ -111,11 +112,13 @@ hg_status wg_kernel_create(hg_device *d, const char *text, size_t length, uint32
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     *k = (hg_driver_kernel){.device = d, .slots = slots, .record_bytes = record_bytes};
-    k->bound.numbers = hg_calloc(slots ? slots : 1, sizeof *k->bound.numbers);
-    if (!k->bound.numbers) {
+    wg_bound *memory = hg_calloc((slots + (size_t)1) * WG_BOUND, sizeof *memory);
+    if (!memory) {
         hg_free(k);
         return hg_fail_memory();
     }
+    for (uint32_t i = 0; i < WG_BOUND; i++)
+        k->bound[i].memory = memory + (size_t)i * (slots + (size_t)1);
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
     hg_status status = start(k, text, length);
@@ -163,35 +166,50 @@ void wg_kernel_destroy(hg_driver_kernel *k) {
 
 /* ---- what it is bound to ---- */
 
-static const hg_driver_arena *arena_of(const hg_driver_kernel *k, const hg_range *slots,
-                                       uint32_t count, uint32_t slot) {
-    const hg_driver_arena *arena = slot < count ? slots[slot].arena : NULL;
-    return arena ? arena : k->device->own.nothing;
+/* What a slot's binding is: memory of an arena, all of it where no size is given. */
+static WGPUBuffer memory_of(const hg_driver_kernel *k, const hg_range *slots, uint32_t count,
+                            uint32_t slot, wg_bound *bound) {
+    const hg_range none = {k->device->own.nothing, 0, 0};
+    const hg_range *range = slot < count && slots[slot].arena ? &slots[slot] : &none;
+    uint64_t rest = range->arena->size - range->offset;
+    bool part = range->size && range->size < rest;
+    *bound = (wg_bound){range->arena->number, range->offset, part ? range->size : rest};
+    return range->arena->buffer;
+}
+
+static bool find_bound(hg_driver_kernel *k, const wg_bound *wanted, WGPUBindGroup *group) {
+    for (int i = 0; i < WG_BOUND; i++) {
+        *group = k->bound[i].group;
+        if (*group && memcmp(k->bound[i].memory, wanted, k->slots * sizeof *wanted) == 0)
+            return true;
+    }
+    return false;
 }
 
 hg_status wg_kernel_bind(hg_driver_kernel *k, const hg_range *slots, uint32_t count,
                          WGPUBindGroup *group) {
     hg_device *d = k->device;
     WGPUBindGroupEntry entries[WG_LAYOUTS];
+    wg_bound memory[WG_LAYOUTS];
     const wg_layout *layout;
-    bool same = k->bound.group != NULL;
-    for (uint32_t i = 0; i < k->slots && same; i++)
-        same = k->bound.numbers[i] == arena_of(k, slots, count, i)->number;
-    *group = k->bound.group;
-    if (same) return HG_OK;
     HG_TRY(wg_layout_get(d, k->slots, &layout));
     memset(entries, 0, sizeof entries);
-    for (uint32_t i = 0; i <= k->slots; i++) {
-        const hg_driver_arena *arena = arena_of(k, slots, count, i);
+    for (uint32_t i = 0; i < k->slots; i++)
+        entries[i].buffer = memory_of(k, slots, count, i, &memory[i]);
+    if (find_bound(k, memory, group)) return HG_OK;
+    for (uint32_t i = 0; i < k->slots; i++) {
         entries[i].binding = i;
-        entries[i].buffer = i < k->slots ? arena->buffer : d->own.records;
-        entries[i].size = i < k->slots ? arena->size : (k->record_bytes + 15) / 16 * 16;
-        if (i < k->slots) k->bound.numbers[i] = arena->number;
+        entries[i].offset = memory[i].offset;
+        entries[i].size = memory[i].size;
     }
+    entries[k->slots] = (WGPUBindGroupEntry){
+        .binding = k->slots, .buffer = d->own.records, .size = (k->record_bytes + 15) / 16 * 16};
     if (entries[k->slots].size == 0) entries[k->slots].size = 16;
     WGPUBindGroupDescriptor descriptor = {
         .layout = layout->group, .count = k->slots + 1, .entries = entries};
-    if (k->bound.group) wg.BindGroupRelease(k->bound.group);
-    *group = k->bound.group = wg.DeviceCreateBindGroup(d->handle, &descriptor);
+    uint32_t place = k->bound_next++ % WG_BOUND;
+    if (k->bound[place].group) wg.BindGroupRelease(k->bound[place].group);
+    *group = k->bound[place].group = wg.DeviceCreateBindGroup(d->handle, &descriptor);
+    memcpy(k->bound[place].memory, memory, k->slots * sizeof *memory);
     return HG_OK;
 }

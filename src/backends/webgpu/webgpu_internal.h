@@ -185,6 +185,10 @@ void wg_reads_free(hg_device *device); /* those that nobody uses */
 void wg_abandon(hg_device *device, const hg_driver_queue *queue, uint64_t number);
 
 /* ---- kernel.c ---- */
+enum { WG_BOUND = 4 }; /* groups of bindings that a kernel keeps */
+typedef struct wg_bound {
+    uint64_t number, offset, size; /* of the buffer; a part of it */
+} wg_bound;
 struct hg_driver_kernel {
     hg_device *device;
     WGPUComputePipeline pipeline;
@@ -196,10 +200,11 @@ struct hg_driver_kernel {
         bool failed;
         char said[WG_SAID];
     } making;
-    struct { /* the last group of bindings, and the buffers in it; under the lock */
+    struct { /* the last groups of bindings, and what is in them; under the lock */
         WGPUBindGroup group;
-        uint64_t *numbers;
-    } bound;
+        wg_bound *memory; /* of each buffer */
+    } bound[WG_BOUND];
+    uint32_t bound_next; /* that gives way */
 };
 /* A kernel of a text whose entry is `main`: buffers read_write at bindings 0 to slots - 1, then the
  * record as uniform memory. It is ready when wg_kernel_ready says so. */

@@ -360,21 +360,14 @@ static hg_status prepare(device *d) {
     return HG_OK;
 }
 
-/* The arena of a slot of the form. */
-static uint8_t arena_of(const device *d, const kir_module *m, uint64_t slot) {
-    const kir_slot *s = &m->slots.data[slot];
-    if (s->kind == KIR_SLOT_ARENA) return (uint8_t)s->handle;
-    return s->kind == KIR_SLOT_MEMORY ? d->options->slot_arenas[slot]
-                                      : d->options->kind_arenas[s->kind];
-}
-
 /* Arenas are bound in the order in which slots come to them. */
 static hg_status bind_arenas(device *d, const kir_module *m) {
     enum { NONE = 255 };
     uint8_t numbers[256];
     memset(numbers, NONE, sizeof numbers);
     for (uint64_t i = 0; i < m->slots.count; i++) {
-        uint8_t *number = &numbers[arena_of(d, m, i)], *binding = hg_vec_push(&d->layout->bindings);
+        uint8_t *number = &numbers[device_slot_arena(d, i) & ~KIR_AT_START],
+                *binding = hg_vec_push(&d->layout->bindings);
         if (!binding) return hg_fail_memory();
         if (*number == NONE) *number = (uint8_t)d->layout->binding_count++;
         *binding = *number;

@@ -21,6 +21,8 @@ typedef struct kir_device_target {
     uint32_t max_arenas;              /* not addressed: arenas that an open access can reach */
     bool bind_arenas; /* not addressed: no memory may be bound twice. Slots that lie in one arena
                          share a binding */
+    bool bind_parts;  /* bind_arenas: only those do whose parts of it meet. A binding is the part
+                         around its slots, from a multiple of KIR_PART_BYTES on */
     /* What WGSL asks for. whole_atomics: a binding, or group memory, that an atomic operation
      * reaches, or a binding that is read or written volatile, is reached by atomic operations alone
      * (layout.atomic_bindings). It is words: no memory8 and the like, no 64-bit atomics.
@@ -48,6 +50,7 @@ typedef struct kir_device_target {
  * / fold); groups are numbered in three dimensions from the dispatch's first block. */
 typedef enum kir_form { KIR_FORM_FLAT, KIR_FORM_BLOCK } kir_form;
 
+enum { KIR_PART_BYTES = 256, KIR_AT_START = 128 };
 /* Slots of a legalised module that a form with target.bind_arenas may have. */
 enum { KIR_BOUND_SLOTS = 25 };
 
@@ -75,9 +78,10 @@ typedef struct kir_device_options {
      * slot or with class memory (kir_slot.distinct). Of no effect where the module has open
      * accesses, which may go anywhere. */
     uint64_t distinct;
-    /* target.bind_arenas: numbers of the arenas in which the slots of the legalised module lie, and
-     * those that the form adds, by kir_slot_kind. The arenas that open accesses reach have the
-     * numbers from 0. Slots without memory count as an arena. */
+    /* target.bind_arenas: numbers of the arenas, or with bind_parts of their parts, in which the
+     * slots of the legalised module lie, and those that the form adds, by kir_slot_kind. The arenas
+     * that open accesses reach have the numbers from 0. Slots without memory count as an arena.
+     * KIR_AT_START beside a number: its part begins with the slot, which then has no base. */
     uint8_t slot_arenas[KIR_BOUND_SLOTS], kind_arenas[KIR_SLOT_ARENA];
 } kir_device_options;
 
@@ -201,7 +205,7 @@ typedef struct kir_device_layout {
                              used
                            */
     /* target.bind_arenas: the binding of each slot, in module->slots order. A binding is a whole
-     * arena, and BASE fields are offsets in it. */
+     * arena, or its part (bind_parts), and BASE fields are offsets in it. */
     HG_VEC(uint8_t) bindings;
     uint32_t binding_count;
     /* Whether some ATOMIC, or an access that must really happen (volatile_access), reaches a

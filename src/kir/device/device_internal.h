@@ -163,7 +163,9 @@ hg_status device_lay_out(device *d); /* byte offsets in the record, at the end *
 /* The slot of a kind that the form adds, made when new. */
 int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number);
 void device_touch(device *d, int16_t slot, bool write); /* the slot's base is needed */
-device_wide device_lane(device *d, kir_builder *b);     /* global lane id */
+/* target.bind_arenas: of kir_device_options, for a slot of the form. */
+uint8_t device_slot_arena(const device *d, uint64_t slot);
+device_wide device_lane(device *d, kir_builder *b); /* global lane id */
 kir_value *device_order(device *d, kir_builder *b); /* u32 that grows with the lane in the dispatch;
                                                        NULL where no value does */
 kir_value *device_linear(device *d, kir_builder *b); /* index of the lane in its block */

@@ -177,6 +177,13 @@ int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number) {
     return (int16_t)(*place + (int16_t)number);
 }
 
+uint8_t device_slot_arena(const device *d, uint64_t slot) {
+    const kir_slot *s = &d->out->slots.data[slot];
+    if (s->kind == KIR_SLOT_ARENA) return (uint8_t)s->handle;
+    return s->kind == KIR_SLOT_MEMORY ? d->options->slot_arenas[slot]
+                                      : d->options->kind_arenas[s->kind];
+}
+
 void device_touch(device *d, int16_t slot, bool write) {
     if ((uint64_t)slot >= d->out->slots.count) return; /* there was no memory for it: d->failed */
     kir_slot *s = &d->out->slots.data[slot];
@@ -185,6 +192,8 @@ void device_touch(device *d, int16_t slot, bool write) {
     else
         s->read = true;
     if (s->base >= 0 || s->kind == KIR_SLOT_ARENA) return;
+    if (d->options->target.bind_arenas && device_slot_arena(d, (uint64_t)slot) & KIR_AT_START)
+        return;
     kir_field f = {.kind = KIR_FIELD_BASE, .index = (uint32_t)slot};
     int32_t base = (int32_t)field(d, f, d->i64 ? HG_TYPE_U64 : HG_TYPE_U32);
     f.high = true;

@@ -203,6 +203,44 @@ static void test_kernel(hg_device *d, hg_driver_queue *q) {
     driver->kernel_destroy(k);
 }
 
+/* Parts of one buffer that do not meet are bindings beside each other; those that do are refused.
+ */
+static void test_parts(hg_device *d, hg_driver_queue *q) {
+    enum { WORDS = 64, PART = WORDS * 4, PARTS = 8 };
+    uint32_t words[PARTS * WORDS], back[PARTS * WORDS], record[2] = {3, WORDS};
+    hg_driver_kernel *k = NULL;
+    hg_driver_arena *a = NULL;
+    CHECK_OK(wg_kernel_create(d, ADD, sizeof ADD - 1, 2, sizeof record, &k));
+    CHECK_OK(kernel_made(k));
+    CHECK_OK(driver->arena_alloc(d, sizeof words, &a));
+    for (uint32_t i = 0; i < PARTS * WORDS; i++) words[i] = i * i + 7;
+    hg_driver_command in = {.kind = HG_CMD_COPY_IN, .to = {a, 0, sizeof words}, .host = words};
+    run(d, q, &in, 1);
+    for (uint32_t i = 0; i < 3 * PARTS; i++) { /* more pairs than groups of bindings are kept */
+        uint32_t from = i * 5 % PARTS, to = (from + 1 + i % (PARTS - 1)) % PARTS;
+        hg_range slots[2] = {{a, from * PART, PART}, {a, to * PART, PART}};
+        hg_driver_dispatch x = {.kernel = k,
+                                .groups = {1, 1, 1},
+                                .group = {64, 1, 1},
+                                .record = record,
+                                .record_bytes = sizeof record,
+                                .slots = slots,
+                                .slot_count = 2};
+        hg_driver_command command = {.kind = HG_CMD_DISPATCH, .dispatch = &x};
+        run(d, q, &command, 1);
+        for (uint32_t w = 0; w < WORDS; w++) words[to * WORDS + w] += 3 * words[from * WORDS + w];
+        slots[1].offset = slots[0].offset;
+        CHECK_STATUS(driver->queue_submit(q, &command, 1, NULL, 0, NULL), HG_ERROR_INTERNAL);
+        slots[1] = (hg_range){a, 0, 0}; /* all of it */
+        CHECK_STATUS(driver->queue_submit(q, &command, 1, NULL, 0, NULL), HG_ERROR_INTERNAL);
+    }
+    hg_driver_command out = {.kind = HG_CMD_COPY_OUT, .from = {a, 0, sizeof back}, .host = back};
+    run(d, q, &out, 1);
+    CHECK(memcmp(words, back, sizeof back) == 0);
+    driver->arena_free(d, a);
+    driver->kernel_destroy(k);
+}
+
 static void test_refused(hg_device *d, hg_driver_queue *q) {
     static const char WRONG[] = "@compute @workgroup_size(1) fn main() { let x: i32 = 1u; }";
     const hg_device_caps *caps = driver->device_caps(d);
@@ -392,6 +430,67 @@ static void test_laws(void) {
     }
 }
 
+/* ---- launches: which memory is bound as what ---- */
+
+enum { LAUNCH_N = 100, MOST_ARRAYS = 24 };
+
+/* The last array becomes the sum of all. use: which buffer each array is; several may be one. */
+static void test_sum(hg_backend *b, const uint32_t *use, uint32_t count) {
+    char text[4096], name[8];
+    uint32_t model[MOST_ARRAYS][LAUNCH_N], back[LAUNCH_N];
+    hg_buffer buffers[MOST_ARRAYS];
+    hg_params *params = hg_params_create();
+    size_t at = (size_t)snprintf(text, sizeof text, PROGRAM(""));
+    for (uint32_t i = 0; i < count; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, ".param a%u buffer u32 inout [n]\n",
+                               (unsigned)i);
+    at += (size_t)snprintf(text + at, sizeof text - at,
+                           ".param n u64\n.lanes n\n    a%u[global] = a0[global]",
+                           (unsigned)(count - 1));
+    for (uint32_t i = 1; i < count; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " + a%u[global]", (unsigned)i);
+    snprintf(text + at, sizeof text - at, "\n");
+    for (uint32_t i = 0; i < MOST_ARRAYS; i++) {
+        for (uint32_t k = 0; k < LAUNCH_N; k++) model[i][k] = (i + 1) * 1000003 + k * k;
+        CHECK_OK(hg_backend_allocate_buffer(b, sizeof back, &buffers[i]));
+        CHECK_OK(hg_backend_copy_to_buffer(b, buffers[i], model[i], sizeof back));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "a%u", (unsigned)i);
+        CHECK_OK(hg_params_set_buffer(params, name, buffers[use[i]]));
+    }
+    for (uint32_t k = 0; k < LAUNCH_N; k++) {
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < count; i++) sum += model[use[i]][k];
+        model[use[count - 1]][k] = sum;
+    }
+    hg_program *p = assemble(text);
+    CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+    for (uint32_t i = 0; i < MOST_ARRAYS; i++) {
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[i], back, sizeof back));
+        CHECK_MESSAGE(memcmp(back, model[i], sizeof back) == 0, "buffer %u of %u arrays",
+                      (unsigned)i, (unsigned)count);
+        CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+    }
+    hg_program_release(p);
+    hg_params_destroy(params);
+}
+
+static void test_launches(void) {
+    static const uint32_t MANY[MOST_ARRAYS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
+                                               12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
+    hg_backend *b = NULL;
+    CHECK_OK(hg_backend_create("webgpu", 0, &b));
+    if (!b) return;
+    for (uint32_t i = 0; i < 27; i += 2) {
+        const uint32_t use[3] = {i % 3, i / 3 % 3, i / 9};
+        test_sum(b, use, 3);
+    }
+    test_sum(b, MANY, 6);
+    test_sum(b, MANY, MOST_ARRAYS); /* more than the adapters here bind */
+    hg_backend_destroy(b);
+}
+
 int main(void) {
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
     hg_device_info info;
@@ -418,11 +517,13 @@ int main(void) {
     test_copies(d);
     test_reads(d, q);
     test_kernel(d, q);
+    test_parts(d, q);
     test_refused(d, q);
     driver->queue_destroy(q);
     driver->device_close(d);
     test_lost();
     test_host_device();
     test_laws();
+    test_launches();
     return test_done();
 }
