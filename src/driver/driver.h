@@ -401,8 +401,8 @@ typedef struct hg_driver {
      * cannot be noted fails (HG_ERROR_ISA).
      * note_end gives what does all of them, where noted is not NULL and there were some; contents
      * of the arena of `scratch` are of no meaning before and afterwards. noted_run: arenas and
-     * kernels are still there (hg_driver_gone); *bad: one of them has a fault, and nothing was
-     * changed. One run at a time. */
+     * kernels are still there (hg_driver_gone); *bad: one of them has a fault, and the arrays that
+     * they write, class memory aside, have no meaning. One run at a time. */
     hg_status (*note_begin)(hg_device *device);
     hg_status (*note_end)(hg_device *device, const hg_range *scratch, hg_driver_noted **noted);
     hg_status (*noted_run)(hg_driver_noted *noted, bool *bad);

@@ -633,11 +633,14 @@ static uint32_t first_fault(hlo *p, uint32_t lane) {
 
 /* Of all arrays, or of those that are written. */
 static void list_arrays(hlo *p, int what, bool all, const uint32_t *names) {
+    uint32_t result = 1; /* behind the fault */
     for (uint32_t i = 0; i < p->launch->array_count; i++) {
         if (!all && !p->launch->arrays[i].written) continue;
         if (what != TYPES) line_of(p, ", ", names[i], what == DECLARED ? ": " : "");
         if (what == TYPES) hg_text_addf(p->out, ", ");
         if (what != NAMES) hlo_item_type(p, hlo_array(p, i));
+        if (what == DECLARED && p->launch->arrays[i].written)
+            hg_text_addf(p->out, " {tf.aliasing_output = %u : i32}", (unsigned)result++);
     }
 }
 

@@ -36,12 +36,15 @@ static void store(step *s, uint32_t i, ten result) {
 
 static void print_list(step *s, hg_text *out, bool types, bool all) {
     const char *comma = "";
+    uint32_t result = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         if (!all && !s->memories[i].written) continue;
         hg_text_addf(out, "%s", comma);
         if (all || !types) hg_text_addf(out, "%%%u", (unsigned)s->now[i].name);
         if (all) hg_text_addf(out, ": ");
         if (types) ten_print_type(out, s->now[i]);
+        if (all && s->memories[i].written)
+            hg_text_addf(out, " {tf.aliasing_output = %u : i32}", (unsigned)result++);
         comma = ", ";
     }
 }

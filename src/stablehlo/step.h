@@ -18,8 +18,8 @@ typedef struct shlo_place {
     uint64_t offset, bytes;
 } shlo_place;
 
-/* @main takes the memories and returns those that are written. places: of call->arrays.
- * HG_ERROR_ISA: what StableHLO cannot say, or that it could not tell a fault. */
+/* @main takes the memories and returns those that are written, in place of what was given. places:
+ * of call->arrays. HG_ERROR_ISA: what StableHLO cannot say, or that it could not tell a fault. */
 hg_status shlo_print_step(const plan_call *call, const shlo_memory *memories, uint32_t count,
                           const shlo_place *places, hg_text *out) HG_NODISCARD;
 /* The same of elements of the first memory, which are those of the last from `source` on, others,

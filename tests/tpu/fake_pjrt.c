@@ -20,10 +20,12 @@ struct pjrt_event {
 typedef struct array_type {
     int bits;
     uint64_t count;
+    bool given; /* of an argument: a result is in place of it */
 } array_type;
 struct pjrt_buffer {
     array_type type;
     uint64_t size;
+    bool gone; /* given away */
     unsigned char data[];
 };
 struct pjrt_executable {
@@ -129,6 +131,9 @@ static int types_of(const char *text, const char *end, array_type *types) {
     while ((text = strstr(text, "tensor<")) && text < end && count < MOST) {
         unsigned long long elements = 0;
         if (sscanf(text, "tensor<%lluxui%d>", &elements, &types[count].bits) != 2) abort();
+        const char *next = strstr(text + 1, "tensor<"),
+                   *in_place = strstr(text, "tf.aliasing_output");
+        types[count].given = in_place && in_place < end && (!next || in_place < next);
         types[count++].count = elements;
         text++;
     }
@@ -160,7 +165,7 @@ static pjrt_buffer *new_buffer(array_type type, const void *data) {
 static pjrt_error *from_host(pjrt_from_host *a) {
     static const int BITS[] = {[PJRT_U8] = 8, [PJRT_U16] = 16, [PJRT_U32] = 32, [PJRT_U64] = 64};
     TURN("from_host")
-    a->buffer = new_buffer((array_type){BITS[a->type], (uint64_t)a->extents[0]}, a->data);
+    a->buffer = new_buffer((array_type){BITS[a->type], (uint64_t)a->extents[0], false}, a->data);
     a->done = make(sizeof *a->done);
     return NULL;
 }
@@ -170,6 +175,7 @@ static pjrt_error *buffer_destroy(pjrt_of_buffer *a) {
 }
 static pjrt_error *to_host(pjrt_to_host *a) {
     TURN("to_host")
+    if (a->buffer->gone) return error("it was given away");
     if (a->size < a->buffer->size) return error("memory of the host is too small");
     memcpy(a->data, a->buffer->data, a->buffer->size);
     a->event = make(sizeof *a->event);
@@ -182,13 +188,17 @@ static pjrt_error *execute(pjrt_execute *a) {
     TURN("execute")
     if (a->argument_count != (size_t)e->input_count) return error("number of arguments");
     for (int i = 0; i < e->input_count; i++)
-        if (!same(in[i]->type, e->inputs[i])) return error("type of an argument");
+        if (!same(in[i]->type, e->inputs[i]) || in[i]->gone) return error("type of an argument");
     memcpy(record, in[0]->data, in[0]->size < sizeof record ? in[0]->size : sizeof record);
     out[0] = new_buffer(e->outputs[0], NULL);
     for (int i = 1, from = 1; i < e->output_count; i++, from++) {
         while (from < e->input_count && !same(e->outputs[i], e->inputs[from])) from++;
         if (from == e->input_count) return error("a result that is no argument");
         out[i] = new_buffer(e->outputs[i], in[from]->data);
+    }
+    for (int i = 0; i < e->input_count; i++) {
+        in[i]->gone = e->inputs[i].given;
+        if (in[i]->gone) memset(in[i]->data, 0xdd, in[i]->size);
     }
     for (int i = 0; i < 20; i++) (void)sched_yield(); /* a launch takes a while */
     a->events[0] = make(sizeof *a->events[0]);

@@ -3,10 +3,15 @@
  *
  *     tpu_noted BACKEND
  */
+#include "backends/tpu/tpu_internal.h"
+#include "base/library.h"
+#include "kir/parse.h"
 #include "runtime/graph.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include "base/base.h"
+
+extern const hg_driver hg_driver_tpu;
 
 #define CHECK_OK(call) CHECK_MESSAGE((call) == HG_OK, "%s", hg_last_error_text())
 
@@ -156,6 +161,19 @@ static void compare(const problem *p, uint32_t number, uint8_t x[][8 * MOST],
                           (unsigned)number);
 }
 
+/* What whoever launches has given is still there: it was given away to no result. */
+static void check_inputs(rig *device, rig *cpu, const problem *p) {
+    static uint8_t x[8 * MOST], y[8 * MOST];
+    for (int i = 0; i < ARRAYS && p->arrays[i].name; i++) {
+        if (p->arrays[i].output) continue;
+        CHECK_OK(
+            hg_buffer_read(device->backend, device->buffers[i], 0, x, bytes_of(&p->arrays[i])));
+        CHECK_OK(hg_buffer_read(cpu->backend, cpu->buffers[i], 0, y, bytes_of(&p->arrays[i])));
+        CHECK_MESSAGE(memcmp(x, y, bytes_of(&p->arrays[i])) == 0, "%s: %s has changed", p->what,
+                      p->arrays[i].name);
+    }
+}
+
 /* A binding's launches, memory of others coming and going, an index outside in one of them. */
 static void check(rig *device, rig *cpu, const problem *p) {
     static uint8_t expected[ARRAYS][8 * MOST], found[ARRAYS][8 * MOST];
@@ -182,6 +200,98 @@ static void check(rig *device, rig *cpu, const problem *p) {
                           (unsigned)hg_graph_binding_module_runs(device->binding));
     }
     CHECK(hg_graph_binding_module_runs(device->binding) > 3);
+    check_inputs(device, cpu, p);
+}
+
+/* ---- in place ---- */
+
+typedef struct pointer_of { /* Buffer_UnsafePointer */
+    pjrt_head head;
+    pjrt_buffer *buffer;
+    uintptr_t pointer; /* out */
+} pointer_of;
+
+static uintptr_t place_of(const hg_driver_arena *arena) {
+    enum { UNSAFE_POINTER = 73 };
+    const char *path = tpu->path;
+    char said[128] = "";
+    const pjrt_table *(*get)(void) = NULL;
+    pjrt_error *(*ask)(pointer_of *) = NULL;
+    pointer_of a = {.head = {sizeof a, NULL}, .buffer = arena->buffer};
+    hg_library *library = hg_library_open(&path, 1, said, sizeof said);
+    CHECK(library && hg_library_function(library, "GetPjrtApi", (void *)&get));
+    if (!get) return 0;
+    memcpy((void *)&ask, &get()->functions[UNSAFE_POINTER], sizeof ask);
+    CHECK_OK(tpu_check("pointer", ask(&a)));
+    return a.pointer;
+}
+
+/* A kernel that adds the elements of one array to those of another one. */
+static const char KERNEL[] = "module t is simple, slots\n"
+                             "input 0: u64 param 1 buffer \"x\"\n"
+                             "input 1: u64 param 2 buffer \"y\"\n"
+                             "slot 0: buffer input 0 read\n"
+                             "slot 1: buffer input 1 read written\n"
+                             "function @main() -> void {\n"
+                             "  %0: u64 = input 0\n"
+                             "  %1: u64 = input 1\n"
+                             "  %2: u64 = id global_lane_id\n"
+                             "  %3: u32 = const 2\n"
+                             "  %4: u64 = shl %2, %3\n"
+                             "  %5: u32 = load buffer slot 0 %0 [%4]\n"
+                             "  %6: u32 = load buffer slot 1 %1 [%4]\n"
+                             "  %7: u32 = add %5, %6\n"
+                             "  store buffer slot 1 %1 [%4], %7\n"
+                             "}\n";
+
+/* What a launch writes is where it was; what it reads is nobody else's. */
+static void check_in_place(void) {
+    enum { WORDS = 4096 };
+    static uint32_t x[WORDS], y[WORDS];
+    static const hg_driver_options options = {0};
+    const hg_driver *driver = &hg_driver_tpu;
+    hg_device *device = NULL;
+    hg_driver_kernel *kernel = NULL;
+    hg_driver_arena *arenas[2] = {NULL};
+    kir_module *module = NULL;
+    uintptr_t places[2] = {0};
+    const uint64_t handles[2] = {0};
+    CHECK_OK(kir_parse(KERNEL, sizeof KERNEL - 1, NULL, &module));
+    CHECK_OK(driver->device_open(0, &options, &device));
+    CHECK_OK(driver->kernel_create(device, module, &kernel));
+    kir_module_destroy(module);
+    for (int i = 0; i < 2; i++) CHECK_OK(driver->arena_alloc(device, sizeof x, &arenas[i]));
+    for (uint32_t i = 0; i < WORDS; i++) {
+        x[i] = i;
+        y[i] = 7 * i;
+    }
+    memcpy(arenas[0]->bytes, x, sizeof x);
+    memcpy(arenas[1]->bytes, y, sizeof y);
+    const hg_range slots[2] = {{arenas[0], 0, sizeof x}, {arenas[1], 0, sizeof y}};
+    const hg_driver_launch l = {.kernel = kernel,
+                                .grid = {WORDS / 64, 1, 1},
+                                .block = {64, 1, 1},
+                                .lanes = WORDS,
+                                .inputs = handles,
+                                .slots = slots,
+                                .slot_count = 2};
+    for (int i = 0; i < 3; i++) {
+        hg_driver_fault fault = {0};
+        CHECK_OK(tpu_launch(device, &l, &fault));
+        CHECK(!fault.happened);
+        for (int k = 0; k < 2; k++) {
+            CHECK_MESSAGE(i < 1 || places[k] == place_of(arenas[k]), "array %d has moved", k);
+            places[k] = place_of(arenas[k]);
+        }
+    }
+    CHECK(places[0] != places[1]);
+    for (int i = 0; i < 2; i++) CHECK_OK(tpu_to_host(arenas[i]));
+    CHECK(memcmp(arenas[0]->bytes, x, sizeof x) == 0);
+    for (uint32_t i = 0; i < WORDS; i++) y[i] += 3 * i;
+    CHECK(memcmp(arenas[1]->bytes, y, sizeof y) == 0);
+    for (int i = 0; i < 2; i++) driver->arena_free(device, arenas[i]);
+    driver->kernel_destroy(kernel);
+    driver->device_close(device);
 }
 
 int main(int argc, char **argv) {
@@ -197,5 +307,6 @@ int main(int argc, char **argv) {
         close_rig(&device);
         close_rig(&cpu);
     }
+    check_in_place();
     return test_done();
 }

@@ -376,9 +376,13 @@ static hg_status run(hg_device *device, const hg_driver_launch *l, const executa
         const hg_driver_shape shape = tpu_numbers(e->arrays[i].words, e->arrays[i].word_bytes);
         status = tpu_to_device(b->arenas[i], &shape);
     }
-    if (status == HG_OK) status = execute(device, e, b, record, results);
+    if (status == HG_OK) {
+        status = execute(device, e, b, record, results);
+        for (uint32_t i = 0; i < b->count && status != HG_OK; i++)
+            if (e->arrays[i].written) tpu_lose(b->arenas[i]);
+        if (status == HG_OK) take_results(e, b, results);
+    }
     if (status == HG_OK) status = tpu_download(results[0], found, sizeof found);
-    if (status == HG_OK) take_results(e, b, results);
     for (uint32_t i = 0; results && i <= b->count; i++) tpu_free_buffer(results[i]);
     tpu_free_buffer(record);
     hg_free(results);
@@ -403,8 +407,9 @@ static hg_status note(const hg_driver_launch *l, const bound *b, tpu_note *n) {
     if (!n->memories || !n->numbers) return hg_fail_memory();
     for (uint32_t i = 0; i < b->count; i++) {
         const emit_stablehlo_array *a = &b->arrays[i];
-        n->memories[n->count++] = (tpu_noted_memory){
-            b->arenas[i], tpu_numbers(0, a->word_bytes).type, a->words, a->written};
+        n->memories[n->count++] = (tpu_noted_memory){b->arenas[i],
+                                                     tpu_numbers(0, a->word_bytes).type, a->words,
+                                                     a->written, i == b->class_array};
     }
     return HG_OK;
 }

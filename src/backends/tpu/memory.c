@@ -91,3 +91,9 @@ void tpu_put(hg_driver_arena *arena, pjrt_buffer *buffer, const hg_driver_shape 
     arena->shape = *shape;
     arena->on_host = false;
 }
+
+void tpu_lose(hg_driver_arena *arena) {
+    tpu_free_buffer(arena->buffer);
+    arena->buffer = NULL;
+    arena->on_host = true;
+}

@@ -11,7 +11,7 @@ enum { MOST_TEXT = 4 << 20 }; /* bytes of all functions: XLA takes a minute for 
 typedef struct noted_arena {
     hg_driver_arena *arena;
     hg_driver_shape shape;
-    bool written;
+    bool written, lasts;
     ten now;
 } noted_arena;
 
@@ -72,6 +72,7 @@ static hg_status add_arena(notes *s, const tpu_noted_memory *m) {
     }
     noted_arena *a = &s->arenas.data[i];
     a->written = a->written || m->written;
+    a->lasts = a->lasts || m->lasts;
     if (a->shape.type == m->type) return HG_OK;
     uint64_t own = bytes_of(a->shape.type), width = bytes_of(m->type);
     uint8_t word = (uint8_t)(own < width ? own : width);
@@ -225,6 +226,22 @@ static void print_body(notes *s, ten_module *m, const hg_driver_arena *scratch, 
     hg_text_free(&types);
 }
 
+static void print_arguments(const notes *s, ten numbers, const hg_driver_arena *scratch,
+                            hg_text *out) {
+    uint32_t result = 1;
+    hg_text_addf(out, "  func.func public @main(%%%u: ", (unsigned)numbers.name);
+    ten_print_type(out, numbers);
+    for (uint64_t i = 0; i < s->arenas.count; i++) {
+        const noted_arena *a = &s->arenas.data[i];
+        if (a->arena == scratch) continue;
+        hg_text_addf(out, ", %%%u: ", (unsigned)a->now.name);
+        ten_print_type(out, a->now);
+        if (a->written && !a->lasts)
+            hg_text_addf(out, " {tf.aliasing_output = %u : i32}", (unsigned)result);
+        result += a->written;
+    }
+}
+
 static hg_status print_module(notes *s, const hg_driver_arena *scratch, hg_text *out) {
     hg_text body = {0}, results = {0};
     ten_module m = {.out = &body, .next = 1};
@@ -238,14 +255,7 @@ static hg_status print_module(notes *s, const hg_driver_arena *scratch, hg_text 
     hg_text_addf(out, "module @noted {\n");
     for (uint32_t i = 0; i < s->notes.count; i++)
         if (function_of(s, i) == i) add_functions(out, &s->notes.data[i].text, i);
-    hg_text_addf(out, "  func.func public @main(%%%u: ", (unsigned)numbers.name);
-    ten_print_type(out, numbers);
-    for (uint64_t i = 0; i < s->arenas.count; i++) {
-        const noted_arena *a = &s->arenas.data[i];
-        if (a->arena == scratch) continue;
-        hg_text_addf(out, ", %%%u: ", (unsigned)a->now.name);
-        ten_print_type(out, a->now);
-    }
+    print_arguments(s, numbers, scratch, out);
     print_body(s, &m, scratch, numbers, all, &results);
     hg_text_addf(out, ") -> (");
     hg_text_add(out, results.data ? results.data : "", results.length);
@@ -319,17 +329,25 @@ void tpu_noted_destroy(hg_driver_noted *n) {
 
 /* ---- runs ---- */
 
-/* The faults' codes are looked at before anything is changed. */
+/* Results in place of what was given are taken whatever came of it. */
 static hg_status take(hg_driver_noted *n, bool *bad) {
     uint64_t code = 0;
-    HG_TRY(tpu_download(n->results[0], &code, sizeof code));
-    *bad = code != 0;
-    for (uint32_t i = 0, at = 1; i < n->count && !*bad; i++) {
+    hg_status status = tpu_download(n->results[0], &code, sizeof code);
+    *bad = code != 0 || status != HG_OK;
+    for (uint32_t i = 0, at = 1; i < n->count; i++) {
         if (!n->arenas[i].written) continue;
-        tpu_put(n->arenas[i].arena, n->results[at], &n->arenas[i].shape);
-        n->results[at++] = NULL;
+        if (!*bad || !n->arenas[i].lasts) {
+            tpu_put(n->arenas[i].arena, n->results[at], &n->arenas[i].shape);
+            n->results[at] = NULL;
+        }
+        at++;
     }
-    return HG_OK;
+    return status;
+}
+
+static void lose(hg_driver_noted *n) {
+    for (uint32_t i = 0; i < n->count; i++)
+        if (n->arenas[i].written && !n->arenas[i].lasts) tpu_lose(n->arenas[i].arena);
 }
 
 hg_status tpu_noted_run(hg_driver_noted *n, bool *bad) {
@@ -341,10 +359,14 @@ hg_status tpu_noted_run(hg_driver_noted *n, bool *bad) {
         status = tpu_to_device(n->arenas[i].arena, &n->arenas[i].shape);
         n->arguments[i + 1] = n->arenas[i].arena->buffer;
     }
-    if (status == HG_OK)
+    if (status == HG_OK) {
         status = tpu_execute(n->device, n->code->executable, n->arguments, (size_t)n->count + 1,
                              n->results);
-    if (status == HG_OK) status = take(n, bad);
+        if (status == HG_OK)
+            status = take(n, bad);
+        else
+            lose(n);
+    }
     for (uint32_t i = 0; i <= n->count; i++) {
         tpu_free_buffer(n->results[i]);
         n->results[i] = NULL;

@@ -62,7 +62,8 @@ static hg_status run(hg_device *device, pjrt_executable *code, bound *b) {
         if (status == HG_OK)
             tpu_put(b->arenas[i], results[at], &shapes[i]);
         else
-            tpu_free_buffer(results[at]);
+            tpu_lose(b->arenas[i]);
+        if (status != HG_OK) tpu_free_buffer(results[at]);
         at++;
     }
     return status;
@@ -87,8 +88,8 @@ static hg_status note(const bound *b, tpu_note *n) {
     n->memories = hg_calloc((size_t)b->count + 1, sizeof *n->memories);
     if (!n->memories) return hg_fail_memory();
     for (uint32_t i = 0; i < b->count; i++)
-        n->memories[n->count++] = (tpu_noted_memory){b->arenas[i], b->memories[i].type,
-                                                     b->memories[i].count, b->memories[i].written};
+        n->memories[n->count++] = (tpu_noted_memory){
+            b->arenas[i], b->memories[i].type, b->memories[i].count, b->memories[i].written, false};
     return HG_OK;
 }
 

@@ -62,6 +62,7 @@ hg_status tpu_to_host(hg_driver_arena *arena) HG_NODISCARD;
 bool tpu_is_on_device(const hg_driver_arena *arena, const hg_driver_shape *shape);
 hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) HG_NODISCARD;
 /* The arena is that tensor, which it takes over. */
+void tpu_lose(hg_driver_arena *arena); /* what a failed run was given; nobody knows its contents */
 void tpu_put(hg_driver_arena *arena, pjrt_buffer *buffer, const hg_driver_shape *shape);
 hg_driver_shape tpu_numbers(uint64_t count, uint8_t word); /* unsigned, of so many bytes */
 uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word);
@@ -79,7 +80,8 @@ hg_status tpu_code_find(hg_device *device, char *text, uint64_t length,
                         tpu_code **code) HG_NODISCARD;
 void tpu_code_release(tpu_code *code); /* NULL is fine. The same */
 void tpu_free_codes(hg_device *device);
-/* results: room for as many as it has; what it gave is the caller's, also after a failure. */
+/* results: room for as many as it has; what it gave is the caller's, also after a failure.
+ * Arguments that results are in place of (tf.aliasing_output) are only to be freed afterwards. */
 hg_status tpu_execute(hg_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
                       size_t count, pjrt_buffer **results) HG_NODISCARD;
 
@@ -96,6 +98,7 @@ typedef struct tpu_noted_memory {
     uint8_t type; /* of a tensor with one axis */
     uint64_t count;
     bool written;
+    bool lasts; /* class memory: after a fault it is what it was before */
 } tpu_noted_memory;
 /* A command as a module of its own: @main takes the numbers, where there are some, and the
  * memories, and returns the numbers of the first fault, where it takes numbers, and the memories
