@@ -22,7 +22,7 @@ COMMAND = os.path.join(BUILD, "hologram")
 FAULT = 64  # bytes of NAME_fault
 
 # stdin: modules, [{file, calls: [{name, args: [{array: bytes} | {scalar, type}], skew}]}]; stdout: of each, for each call {code, fault, arrays}, or what was
-# thrown. Arrays begin `skew` bytes behind a multiple of 64.
+# thrown. Arrays begin `skew` bytes behind a multiple of 64; a workspace is behind them.
 RUN = """
 const fs = require('fs');
 const results = async (given) => {
@@ -45,6 +45,13 @@ const results = async (given) => {
       at = end;
       return place;
     });
+    const size = instance.exports[name + '_work_bytes'];
+    if (size) {
+      const bytes = size(...args.filter((one) => one.array === undefined).map((one) => (one.big ? BigInt(one.scalar) : Number(one.scalar)))) >>> 0;
+      at = Math.ceil(at / 64) * 64;
+      if (at + bytes > memory.buffer.byteLength) memory.grow(Math.ceil((at + bytes - memory.buffer.byteLength) / 65536));
+      values.push(at, bytes);
+    }
     const code = instance.exports[name](...values);
     const fault = Buffer.from(new Uint8Array(memory.buffer, instance.exports[given.fault].value, %d)).toString('base64');
     return { code, fault, arrays: places.map(([from, n]) => Buffer.from(new Uint8Array(memory.buffer, from, n)).toString('base64')) };
