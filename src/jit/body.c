@@ -566,7 +566,9 @@ void jit_print_function(jit_printer *p, vec_function *f) {
     }
     for (uint8_t n = 0; n < f->array_count; n++)
         p->by.arrays[f->array_params[n]->id] = LLVMGetParam(p->in.fn, next++);
-    if (f->limbs_op != KIR_OP_COUNT) {
+    if (f->limbs_op != KIR_OP_COUNT && jit_has_limbs(f)) {
+        jit_limbs(p, f);
+    } else if (f->limbs_op != KIR_OP_COUNT) {
         call_ready(p, f);
     } else {
         jit_place_own(p);

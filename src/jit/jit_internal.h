@@ -265,6 +265,9 @@ void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value);
 void jit_start_var(jit_printer *p, const vec_var *v); /* zero; no array, not shared, not kept */
 LLVMValueRef jit_part(jit_printer *p, LLVMValueRef vector, uint32_t from, uint32_t count);
 LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high);
+/* ---- limbs.c ---- */
+bool jit_has_limbs(const vec_function *f); /* whether it is code of its own */
+void jit_limbs(jit_printer *p, const vec_function *f);
 /* ---- block.c ---- */
 bool jit_in_block(const jit_printer *p); /* in the function of a kernel that runs blocks */
 void jit_open_block(jit_printer *p);
