@@ -24,6 +24,7 @@ typedef struct cli_value {
     bool shared;     /* FILE:shard=AXIS of --in, else of --out */
     uint32_t axis;
     bool counts; /* --set N=@step */
+    bool passes; /* stream: comes and goes by chunks, so that no checkpoint has it */
     hg_buffer buffer;
     bool copied; /* stream: the buffer is not the host's memory itself */
     hg_pool pool;

@@ -1,7 +1,7 @@
-/* Checkpoints of a run of several steps: arrays that are written, whole whatever ranks have of
- * them, so that another number of ranks can go on. The file is
+/* Checkpoints of a run of several steps, and of a stream: arrays that are written, whole whatever
+ * ranks have of them, so that another number of ranks can go on. The file is
  *
- *     HGCHECK1 · words: step, arrays · 32 bytes: hash of the program
+ *     HGCHECK1 · words: steps, bytes read, bytes written, arrays · 32 bytes: hash of the program
  *     of each array: words: bytes of its name, type, rank, extents · its name
  *     elements of each array · 32 bytes: BLAKE3 of all before
  *
@@ -18,7 +18,7 @@ enum { HASH_BYTES = 32 };
 static const char MAGIC[] = "HGCHECK1";
 
 static bool is_kept(const cli_value *v) {
-    return v->param->kind == HG_PARAM_BUFFER && v->param->dir != HG_DIR_IN;
+    return v->param->kind == HG_PARAM_BUFFER && v->param->dir != HG_DIR_IN && !v->passes;
 }
 
 bool cli_checkpoint_can(cli *c) {
@@ -110,10 +110,12 @@ static void add_word(hg_text *out, uint64_t word) {
     hg_text_add(out, bytes, sizeof bytes);
 }
 
-static void add_head(hg_text *out, const cli *c, uint64_t step, const kept_array *arrays,
+static void add_head(hg_text *out, const cli *c, const cli_done *done, const kept_array *arrays,
                      uint32_t count) {
     hg_text_add(out, MAGIC, sizeof MAGIC - 1);
-    add_word(out, step);
+    add_word(out, done->steps);
+    add_word(out, done->in_bytes);
+    add_word(out, done->out_bytes);
     add_word(out, count);
     hg_text_add(out, (const char *)hg_program_hash(c->program), HASH_BYTES);
     for (uint32_t i = 0; i < count; i++) {
@@ -148,15 +150,15 @@ static hg_status write_file(const cli *c, const char *path, const hg_text *head,
     return status;
 }
 
-static hg_status save(cli *c, const char *path, uint64_t step, kept_array *arrays, uint32_t count,
-                      hg_blake3 *hash) {
+static hg_status save(cli *c, const char *path, const cli_done *done, kept_array *arrays,
+                      uint32_t count, hg_blake3 *hash) {
     hg_text head = {0};
     if (c->rank && c->rank->number) {
         for (uint32_t i = 0; i < count; i++)
             if (arrays[i].parts) HG_TRY(cli_parts_send(arrays[i].parts));
         return HG_OK;
     }
-    add_head(&head, c, step, arrays, count);
+    add_head(&head, c, done, arrays, count);
     hg_status status = head.failed || !head.data ? hg_fail_memory()
                                                  : write_file(c, path, &head, arrays, count, hash);
     hg_text_free(&head);
@@ -164,7 +166,7 @@ static hg_status save(cli *c, const char *path, uint64_t step, kept_array *array
 }
 
 hg_status cli_checkpoint_save(cli *c, hg_backend *b, const cli_values *values, const char *path,
-                              uint64_t step) {
+                              const cli_done *done) {
     kept_array *arrays = hg_calloc(values->count + (size_t)1, sizeof *arrays);
     hg_blake3 hash;
     hg_status status = arrays ? HG_OK : hg_fail_memory();
@@ -173,7 +175,7 @@ hg_status cli_checkpoint_save(cli *c, hg_backend *b, const cli_values *values, c
     for (uint32_t i = 0; i < values->count && status == HG_OK; i++)
         if (is_kept(&values->data[i]))
             status = open_array(c, b, &values->data[i], &hash, &arrays[count++]);
-    if (status == HG_OK) status = save(c, path, step, arrays, count, &hash);
+    if (status == HG_OK) status = save(c, path, done, arrays, count, &hash);
     for (uint32_t i = 0; i < count; i++) cli_parts_close(arrays[i].parts);
     hg_free(arrays);
     return status;
@@ -211,7 +213,7 @@ static bool take_bytes(reader *r, uint64_t length, const uint8_t **bytes) {
 static hg_status check_file(reader *r) {
     uint8_t own[HASH_BYTES];
     hg_blake3 hash;
-    uint64_t least = sizeof MAGIC - 1 + 16 + 2 * HASH_BYTES;
+    uint64_t least = sizeof MAGIC - 1 + 8 * (CLI_DONE_WORDS + 1) + 2 * HASH_BYTES;
     if (r->file.length < sizeof MAGIC - 1 || memcmp(r->file.data, MAGIC, sizeof MAGIC - 1) != 0)
         return hg_fail(HG_ERROR_IO, "%.300s is no checkpoint: it does not begin with %s", r->path,
                        MAGIC);
@@ -302,6 +304,10 @@ static hg_status put_array(reader *r, const found_array *f) {
     const cli_value *v = f->value;
     const uint8_t *whole;
     if (!take_bytes(r, f->bytes, &whole)) return damaged(r, "elements are missing");
+    if (!v->buffer.handle) { /* of a stream, before it begins */
+        if (f->bytes) memcpy(v->data, whole, (size_t)f->bytes);
+        return HG_OK;
+    }
     if (!r->c->rank || !v->shared) return cli_device_write(r->backend, v->buffer, whole, v->bytes);
     uint64_t outer = 1, inner = hg_type_size_bytes((hg_type)v->param->type);
     for (uint32_t d = 0; d < v->rank; d++)
@@ -317,11 +323,13 @@ static hg_status put_array(reader *r, const found_array *f) {
     return status;
 }
 
-static hg_status read_file(reader *r, const cli_values *values, uint64_t *step) {
+static hg_status read_file(reader *r, const cli_values *values, cli_done *done) {
     uint64_t count, kept = 0;
     const uint8_t *program;
     HG_TRY(check_file(r));
-    if (!take_word(r, step) || !take_word(r, &count) || !take_bytes(r, HASH_BYTES, &program))
+    if (!take_word(r, &done->steps) || !take_word(r, &done->in_bytes) ||
+        !take_word(r, &done->out_bytes) || !take_word(r, &count) ||
+        !take_bytes(r, HASH_BYTES, &program))
         return damaged(r, "it is cut off");
     if (memcmp(program, hg_program_hash(r->c->program), HASH_BYTES) != 0)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
@@ -361,14 +369,15 @@ static hg_status check_steps(const cli *c, const char *path, uint64_t step) {
 }
 
 hg_status cli_checkpoint_restore(cli *c, hg_backend *b, const cli_values *values, const char *path,
-                                 uint64_t *step) {
+                                 cli_done *done, bool *found) {
     reader r = {.c = c, .backend = b, .path = path};
-    *step = 0;
-    if (access(path, F_OK) == 0) {
+    *done = (cli_done){0};
+    *found = access(path, F_OK) == 0;
+    if (*found) {
         HG_TRY(hg_file_map(c->memory, path, &r.file));
-        hg_status status = read_file(&r, values, step);
+        hg_status status = read_file(&r, values, done);
         hg_bytes_free(&r.file);
         HG_TRY(status);
     }
-    return check_steps(c, path, *step);
+    return check_steps(c, path, done->steps);
 }

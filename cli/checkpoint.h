@@ -5,14 +5,19 @@
 #include "arrays.h"
 #include "device.h"
 
+/* How far a run is; bytes are those of a stream. */
+typedef struct cli_done {
+    uint64_t steps, in_bytes, out_bytes;
+} cli_done;
+enum { CLI_DONE_WORDS = 3 };
+
 /* Whether what a program leaves lies in its arrays alone. False after reporting. */
 bool cli_checkpoint_can(cli *c);
 /* The arrays that steps leave go to the file, whole; it is replaced at once. A collective. */
 hg_status cli_checkpoint_save(cli *c, hg_backend *b, const cli_values *values, const char *path,
-                              uint64_t step) HG_NODISCARD;
-/* Arrays are as they were behind that step; 0, and nothing else, where there is no file. A
- * collective. */
+                              const cli_done *done) HG_NODISCARD;
+/* Arrays are as they were then; false, and nothing else, where there is no file. A collective. */
 hg_status cli_checkpoint_restore(cli *c, hg_backend *b, const cli_values *values, const char *path,
-                                 uint64_t *step) HG_NODISCARD;
+                                 cli_done *done, bool *found) HG_NODISCARD;
 
 #endif

@@ -40,19 +40,21 @@ static void tell_progress(const cli *c, const run_steps *s, uint64_t done, uint6
 
 static hg_status do_steps(cli *c, hg_backend *b, const run_steps *s, const cli_values *values,
                           const hg_launch *launch, hg_params *params) {
-    uint64_t step = 0, told = hg_clock_ns();
-    if (s->checkpoint) HG_TRY(cli_checkpoint_restore(c, b, values, s->checkpoint, &step));
-    if (step > s->steps)
+    uint64_t told = hg_clock_ns();
+    cli_done done = {0};
+    bool found;
+    if (s->checkpoint) HG_TRY(cli_checkpoint_restore(c, b, values, s->checkpoint, &done, &found));
+    if (done.steps > s->steps)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "%.300s: the checkpoint is of step %llu, --steps says %llu", s->checkpoint,
-                       (unsigned long long)step, (unsigned long long)s->steps);
-    while (step < s->steps) {
-        HG_TRY(cli_set_step(values, step, params));
+                       (unsigned long long)done.steps, (unsigned long long)s->steps);
+    while (done.steps < s->steps) {
+        HG_TRY(cli_set_step(values, done.steps, params));
         HG_TRY(cli_device_execute(b, c->program, launch, params));
-        step++;
-        if (s->checkpoint && (step % s->each == 0 || step == s->steps))
-            HG_TRY(cli_checkpoint_save(c, b, values, s->checkpoint, step));
-        tell_progress(c, s, step, &told);
+        done.steps++;
+        if (s->checkpoint && (done.steps % s->each == 0 || done.steps == s->steps))
+            HG_TRY(cli_checkpoint_save(c, b, values, s->checkpoint, &done));
+        tell_progress(c, s, done.steps, &told);
     }
     return HG_OK;
 }

@@ -1,10 +1,12 @@
 /* hologram stream: standard input to standard output through one fixed pool of memory
  * (language.md 5.5). */
+#include "checkpoint.h"
 #include "launch.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DEFAULT_POOL = 36864, SLICE_ALIGNMENT = 64 };
@@ -23,7 +25,10 @@ typedef struct stream {
     hg_binding *binding; /* for bound_rows rows */
     uint64_t bound_rows;
     uint64_t total_in, total_out;
-    bool closed; /* the reader of our output is gone */
+    bool closed;            /* the reader of our output is gone */
+    const char *checkpoint; /* NULL: none */
+    uint64_t every;         /* chunks */
+    cli_done done;
 } stream;
 
 static bool fail_last(stream *s) {
@@ -94,6 +99,8 @@ static bool choose(stream *s, const char *in, const char *out) {
     if (!row_bytes(s, s->in, &s->in_row) || (s->out && !row_bytes(s, s->out, &s->out_row)))
         return false;
     s->rows = &s->values.data[p->dims[0].param];
+    s->in->passes = true;
+    if (s->out) s->out->passes = true;
     if (s->out && &s->values.data[s->out->param->dims[0].param] != s->rows) {
         cli_usage(s->c, "streamed arrays '%s' and '%s' have different first extents",
                   s->in->param->name, s->out->param->name);
@@ -349,18 +356,99 @@ static bool run_chunk(stream *s, uint64_t rows) {
     return !s->out || write_all(s, s->out->data, rows * s->out_row);
 }
 
+/* ---- checkpoints ---- */
+
+/* What was written is on the disk before a checkpoint says so. */
+static bool save(stream *s) {
+    if (s->out && fsync(STDOUT_FILENO) != 0 && errno != EINVAL) {
+        cli_error(s->c, "X02", "standard output: %s", strerror(errno));
+        return false;
+    }
+    return cli_checkpoint_save(s->c, s->backend, &s->values, s->checkpoint, &s->done) == HG_OK ||
+           fail_last(s);
+}
+
+static bool skip_input(stream *s, uint64_t bytes) {
+    struct stat file;
+    uint64_t got = 0;
+    if (fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode)) {
+        off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+        if (at >= 0 && (uint64_t)file.st_size - (uint64_t)at >= bytes && file.st_size >= at &&
+            lseek(STDIN_FILENO, (off_t)bytes, SEEK_CUR) >= 0)
+            return true;
+    }
+    for (uint64_t left = bytes; left; left -= got) {
+        uint64_t most = s->chunk * s->in_row;
+        if (!read_all(s, s->in->data, left < most ? left : most, &got)) return false;
+        if (got) continue;
+        cli_error(s->c, "P06", "standard input ends before byte %llu, where the checkpoint is",
+                  (unsigned long long)bytes);
+        return false;
+    }
+    return true;
+}
+
+/* The output is as long as it was then: what came behind is cut off. */
+static bool cut_output(stream *s, uint64_t bytes, const struct stat *file) {
+    if ((uint64_t)file->st_size < bytes) {
+        cli_error(
+            s->c, "P06",
+            "standard output has %llu bytes, at the checkpoint it had %llu: append to what it "
+            "was (>>)",
+            (unsigned long long)file->st_size, (unsigned long long)bytes);
+        return false;
+    }
+    if (ftruncate(STDOUT_FILENO, (off_t)bytes) == 0 &&
+        lseek(STDOUT_FILENO, (off_t)bytes, SEEK_SET) >= 0)
+        return true;
+    cli_error(s->c, "X02", "standard output: %s", strerror(errno));
+    return false;
+}
+
+/* Goes on where a run was ended, or says where this one begins. */
+static bool restore(stream *s) {
+    struct stat file = {0};
+    bool found;
+    if (s->out && (fstat(STDOUT_FILENO, &file) != 0 || !S_ISREG(file.st_mode))) {
+        cli_usage(s->c,
+                  "--checkpoint: standard output is no file, so that nothing could be cut off "
+                  "where a run is ended");
+        return false;
+    }
+    if (cli_checkpoint_restore(s->c, s->backend, &s->values, s->checkpoint, &s->done, &found) !=
+        HG_OK)
+        return fail_last(s);
+    if (found) {
+        s->total_in = s->done.in_bytes;
+        return skip_input(s, s->done.in_bytes) &&
+               (!s->out || cut_output(s, s->done.out_bytes, &file));
+    }
+    s->done.out_bytes = (uint64_t)file.st_size;
+    return bind(s, s->chunk) && save(s); /* before anything is written */
+}
+
+/* A chunk is done. */
+static bool keep(stream *s, uint64_t rows) {
+    s->done.steps++;
+    s->done.in_bytes += rows * s->in_row;
+    s->done.out_bytes += rows * s->out_row;
+    return !s->checkpoint || s->done.steps % s->every || save(s);
+}
+
 static bool run_all(stream *s) {
+    if (s->checkpoint && !restore(s)) return false;
     for (;;) {
         uint64_t want = s->chunk * s->in_row, got;
         if (!read_all(s, s->in->data, want, &got)) return false;
         s->total_in += got;
-        if (got / s->in_row && !run_chunk(s, got / s->in_row)) return false;
+        uint64_t rows = got / s->in_row;
+        if (rows && (!run_chunk(s, rows) || !keep(s, rows))) return false;
         if (got % s->in_row) {
             cli_error(s->c, "P05", "input ends inside a row: %llu bytes of %llu",
                       (unsigned long long)(got % s->in_row), (unsigned long long)s->in_row);
             return false;
         }
-        if (got < want) return true;
+        if (got < want) return !s->checkpoint || s->done.steps % s->every == 0 || save(s);
     }
 }
 
@@ -419,18 +507,33 @@ static bool begin(stream *s) {
     return true;
 }
 
+static bool read_every(stream *s, const char *text) {
+    s->every = 1;
+    if (!cli_number(s->c, "--every", text, UINT64_MAX, &s->every)) return false;
+    if (!s->every)
+        cli_usage(s->c, "--every: at least 1 is expected, got 0");
+    else if (text && !s->checkpoint)
+        cli_usage(s->c, "--every says how often a checkpoint is written: give --checkpoint FILE");
+    return s->c->status == CLI_OK && (!s->checkpoint || cli_checkpoint_can(s->c));
+}
+
 int command_stream(int argc, char **argv) {
     cli c = {.errors_to_stderr = true};
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
     const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL,
-               *profile = NULL, *max_memory = NULL;
+               *profile = NULL, *max_memory = NULL, *every = NULL;
     uint64_t device = HG_NONE;
     cli_launch steps = {0};
-    const cli_option options[] = {
-        CLI_STEP_OPTIONS(steps),       {"--pool", &pool, NULL},
-        {"--in", &in, NULL},           {"--out", &out, NULL},
-        {"--backend", &backend, NULL}, {"--device", &number, NULL},
-        {"--profile", &profile, NULL}, {"--max-memory", &max_memory, NULL}};
+    const cli_option options[] = {CLI_STEP_OPTIONS(steps),
+                                  {"--pool", &pool, NULL},
+                                  {"--in", &in, NULL},
+                                  {"--out", &out, NULL},
+                                  {"--backend", &backend, NULL},
+                                  {"--device", &number, NULL},
+                                  {"--profile", &profile, NULL},
+                                  {"--max-memory", &max_memory, NULL},
+                                  {"--checkpoint", &s.checkpoint, NULL},
+                                  {"--every", &every, NULL}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (!cli_one_program(&c))
@@ -440,7 +543,8 @@ int command_stream(int argc, char **argv) {
     else if (cli_size(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) &&
              cli_number(&c, "--device", number, UINT32_MAX, &device) &&
              cli_memory_begin(&c, max_memory) && cli_load(&c, cli_file(&c)) && cli_verify(&c) &&
-             begin(&s) && bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
+             begin(&s) && bind_scalars(&s) && read_every(&s, every) && choose(&s, in, out) &&
+             cut_pool(&s) && fill_state(&s))
         execute(&s, backend, device, profile, &steps);
     release(&s);
     if (s.closed && c.status == CLI_OK) c.status = CLI_FAILED;

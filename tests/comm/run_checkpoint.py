@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`hologram run --steps --checkpoint`: what comes of a run that is ended by SIGKILL at each call that touches files, and goes on with another number of ranks,
+"""`hologram run --steps --checkpoint` and `hologram stream --checkpoint`: what comes of a run that is ended by SIGKILL at each call that touches files, and goes on with another number of ranks,
 is what NumPy works out; a checkpoint that is damaged, cut off or of something else is refused.
 
     run_checkpoint.py HOLOGRAM SOURCE-FOLDER"""
@@ -189,6 +189,80 @@ def launched():
         good(run(ranks=2, steps=6), 6, f"goes on behind {title}")
 
 
+SUMS = """.atlas 1
+.program sums
+.param x buffer i32 in [n]
+.param y buffer i32 out [n]
+.param total buffer i32 inout [2]
+.param n u64
+.lanes 1
+    for i in 0 .. n {
+        total[0] = total[0] + x[i]
+        y[i] = total[0] * 3 + total[1]
+    }
+    total[1] = total[1] + 1
+"""
+ROWS_OF_CHUNK = 16
+
+
+def stream(out, *arguments, kill=None, source="in.bin", before=""):
+    """Appends to a file; the input is a file, or comes from a pipe."""
+    variables = dict(os.environ)
+    if kill is not None:
+        variables.update(LD_PRELOAD=os.path.abspath("killer.so"), KILL_AT=str(kill))
+    with open(source, "rb") as file, open(out, "ab") as end:
+        given = {"input": file.read()} if before == "pipe" else {"stdin": file}
+        done = subprocess.run([HOLOGRAM, "stream", "sums.atlas", "--pool", "192", *arguments], stdout=end, stderr=subprocess.PIPE, timeout=60, env=variables, **given)
+    return done.returncode, done.stderr.decode()
+
+
+def streams():
+    """A stream that is ended at each call goes on: the output is that of one run."""
+    with open("sums.atlas", "w", encoding="utf-8") as file:
+        file.write(SUMS)
+    for count in 100, 96, 0:
+        x = (np.arange(count, dtype=np.int32) * 7919) % 1009
+        x.tofile("in.bin")
+        wanted = (np.cumsum(x) * 3 + np.arange(count) // ROWS_OF_CHUNK).astype(np.int32)
+        last = f"total i32[2] = {x.sum()} {-(-count // ROWS_OF_CHUNK)}"
+        for arguments in ([], ["--checkpoint", "s.bin"], ["--checkpoint", "s.bin", "--every", "4"]):
+            for at in ([None] if not arguments or not os.path.exists("killer.so") or count != 100 else [None, *range(1, 300, 1 if len(arguments) == 2 else 5)]):
+                remove("s.bin")
+                remove("out.bin")
+                if len(arguments) == 4:  # behind what is there
+                    with open("out.bin", "wb") as file:
+                        file.write(b"head")
+                status, said = stream("out.bin", *arguments, kill=at)
+                ended = status == 0
+                if not ended:
+                    check(status == -9, f"{arguments} killed at {at}: {status} {said}")
+                    status, said = stream("out.bin", *arguments, before="pipe" if at % 2 else "")
+                with open("out.bin", "rb") as file:
+                    got = file.read()
+                head = 4 * (len(arguments) == 4)
+                check(status == 0 and np.array_equal(np.frombuffer(got[head:], np.int32), wanted) and got[:head] == b"head"[:head] and last in said,
+                      f"{count} numbers, {arguments}, killed at {at}: {status} {said}, {len(got)} bytes, expected {last}")
+                if ended and at is not None:
+                    check(at > 20, f"{arguments}: a run of {at} calls")
+                    break
+    x = np.arange(100, dtype=np.int32)
+    x.tofile("in.bin")
+    remove("s.bin")
+    remove("out.bin")
+    status, said = stream("out.bin", "--checkpoint", "s.bin")
+    check(status == 0, f"before mistakes: {said}")
+    x[:50].tofile("short.bin")
+    for what, (status, said), words in (("another output", stream("new.bin", "--checkpoint", "s.bin"), "append to what it was"), ("a short input", stream("out.bin", "--checkpoint", "s.bin", source="short.bin"), "standard input ends before byte 400"),
+                                        ("no output file", stream("/dev/null", "--checkpoint", "s.bin"), "is no file"), ("every 0", stream("out.bin", "--checkpoint", "s.bin", "--every", "0"), "--every: at least 1"),
+                                        ("every alone", stream("out.bin", "--every", "2"), "give --checkpoint FILE")):
+        check(status in (1, 2) and words in said, f"{what}: {status} {said}")
+    with open("s.bin", "r+b") as file:
+        file.seek(30)
+        file.write(b"?")
+    status, said = stream("out.bin", "--checkpoint", "s.bin")
+    check(status == 2 and "the checkpoint is damaged" in said, f"a damaged one: {status} {said}")
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     with open("walk.atlas", "w", encoding="utf-8") as file:
@@ -198,6 +272,7 @@ with tempfile.TemporaryDirectory() as folder:
     whole_runs()
     killed()
     refused()
+    streams()
     launched()
     os.chdir("/")
 sys.exit(checks.finish())
