@@ -39,19 +39,47 @@ hg_type library_sum_type(hg_type type) {
     return type == HG_TYPE_F64 ? HG_TYPE_F64 : hg_type_is_float(type) ? HG_TYPE_F32 : type;
 }
 
-library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size) {
-    enum { SHORT_LINE = 32, MOST_LEVELS = 7 };
+hg_type library_left_type(hg_type type) {
+    return hg_type_size_bytes(type) < 4 ? HG_TYPE_U32 : type;
+}
+
+/* A power of two for elements that fit the caches; at most an eighth of the lanes does again what
+ * others do, unless a block has the fewest. */
+static uint32_t kept_lanes(uint64_t inner, uint64_t size, uint32_t most) {
+    enum { MOST_BYTES = 2048, SPARE = 8 };
+    uint64_t lanes = LIBRARY_COLUMN_LANES;
+    for (uint64_t more = 2 * lanes; more <= most && more <= inner && more * size <= MOST_BYTES;
+         more *= 2)
+        if ((more - inner % more) % more <= inner / SPARE) lanes = more;
+    return (uint32_t)lanes;
+}
+
+library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size, uint32_t most) {
+    enum { SHORT_LINE = 32, MOST_LEVELS = 7, MOST_MADE = 3, ROWS = 8, LEAST_BYTES = 1024 };
     library_lines l = {.by_block = inner == 1 && n > SHORT_LINE && size <= 8,
                        .wide = inner >= LIBRARY_COLUMN_LANES,
+                       .width = LIBRARY_COLUMN_LANES,
                        .lanes = inner};
     while (l.levels < MOST_LEVELS && (uint64_t)1 << l.levels < n) l.levels++;
-    if (l.wide) l.lanes = ((inner - 1) / LIBRARY_COLUMN_LANES + 1) * LIBRARY_COLUMN_LANES;
+    l.made = l.levels < MOST_MADE ? l.levels : MOST_MADE;
+    l.kept = l.wide && most > LIBRARY_COLUMN_LANES && size <= 8 && l.levels > l.made &&
+             inner * size >= LEAST_BYTES;
+    if (l.kept) { /* so many rows are read at once as a processor fetches ahead */
+        uint64_t turns = (((n < LIBRARY_CHUNK ? n : LIBRARY_CHUNK) - 1) >> l.levels) + 1;
+        while (l.made && turns << l.made > ROWS) l.made--;
+        l.width = kept_lanes(inner, size, most);
+    }
+    if (l.wide) l.lanes = ((inner - 1) / l.width + 1) * l.width;
     return l;
+}
+
+uint64_t library_lines_shared(const library_lines *lines, uint64_t size) {
+    return lines->kept ? (uint64_t)(lines->levels - lines->made) * lines->width * size : 0;
 }
 
 uint64_t library_lines_of_block(uint64_t lines, uint64_t most) {
     enum { FEW_BLOCKS = 64 };
-    return lines / FEW_BLOCKS >= most ? most : 1;
+    return most > 1 && lines / FEW_BLOCKS >= LIBRARY_LINE_LANES ? LIBRARY_LINE_LANES : 1;
 }
 
 /* ---- assembling ---- */

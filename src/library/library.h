@@ -34,17 +34,26 @@ typedef struct library_request {
     const char *epilogue, *parameters, *prologue, *fused;
 } library_request;
 
-/* How axis.atlas folds lines of n elements, [outer, n, inner], whose calculation has elements of
- * `size` bytes. */
+/* How axis.atlas folds lines of n elements, [outer, n, inner]. */
 enum { LIBRARY_CHUNK = 4096, LIBRARY_LINE_LANES = 16, LIBRARY_COLUMN_LANES = 64 };
 typedef struct library_lines {
     bool by_block;  /* program `rows`, a chunk a block; else `columns`: */
     bool wide;      /* lanes of a block are of one line */
+    bool kept;      /* and go through its rows together */
     int32_t levels; /* 2^levels accumulators */
+    int32_t made;   /* 2^made of them at once */
+    uint32_t width; /* lanes of a block */
     uint64_t lanes; /* of each chunk of `inner` lines */
 } library_lines;
-library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size);
-/* Lines that a block takes, of so many: `most`, unless blocks are few then. */
+/* What lanes of a block leave to each other of elements of that calculation. */
+hg_type library_left_type(hg_type type);
+/* size: bytes of that. most: lanes of a block that the device wants; LIBRARY_COLUMN_LANES: none is
+ * kept. */
+library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size, uint32_t most);
+/* Bytes of shared memory of a block of `columns`. */
+uint64_t library_lines_shared(const library_lines *lines, uint64_t size);
+/* Lines that a block takes, of so many: one for each of its lanes, unless `most` is 1 or blocks are
+ * few then; else 1. */
 uint64_t library_lines_of_block(uint64_t lines, uint64_t most);
 
 /* Of all texts. */

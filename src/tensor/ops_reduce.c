@@ -171,6 +171,7 @@ static hg_status truth(ops_call *c, const char *both) {
                      .fold = both,
                      .computes = HG_TYPE_U8,
                      .gives = HG_TYPE_U8};
+    if (c->in[0]->type == HG_ELEMENT_BOOL) f.word = *both == 'm' ? "min" : "max";
     HG_TRY(fold(c->run, &f, c->in[0], axes, c->options.keepdims, *both == 'm', &c->out[0]));
     c->out[0]->type = HG_ELEMENT_BOOL;
     return HG_OK;

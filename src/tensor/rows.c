@@ -126,15 +126,22 @@ static void add_macros(hg_text *out, const level *l) {
     hg_text_addf(out, ".end\n");
 }
 
+static hg_type left_type(const tensor_fold *fold) {
+    return library_left_type((hg_type)tensor_stored(fold->computes));
+}
+
 /* What stands in axis.atlas in front of its programs, for this fold. */
 static void add_head(hg_text *out, const level *l) {
     hg_text_addf(out, ".atlas 1\n.type X = %s\n.type A = %s\n.type Y = %s\n", type_name(l->x->type),
                  type_name(l->fold->computes), type_name(l->gives));
     hg_text_addf(out, ".const OP = 4\n.const CHUNK = %d\n.const SIZE = %u\n", LIBRARY_CHUNK,
-                 (unsigned)tensor_size(l->fold->computes));
-    hg_text_addf(out, ".const W = %d\n.const Q = 128 / W\n.const R = %u\n", LIBRARY_LINE_LANES,
+                 (unsigned)hg_type_size_bytes(left_type(l->fold)));
+    hg_text_addf(out, ".type S = %s\n", hg_type_name(left_type(l->fold)));
+    hg_text_addf(out, ".const W = %u\n.const Q = 128 / W\n.const R = %u\n",
+                 l->way.by_block ? (unsigned)LIBRARY_LINE_LANES : (unsigned)l->way.width,
                  (unsigned)l->each);
-    hg_text_addf(out, ".const LEVELS = %d\n.const WIDE = %d\n", (int)l->way.levels, l->way.wide);
+    hg_text_addf(out, ".const LEVELS = %d\n.const U = %d\n.const WIDE = %d\n.const KEPT = %d\n",
+                 (int)l->way.levels, (int)l->way.made, l->way.wide, l->way.kept);
     add_macros(out, l);
 }
 
@@ -183,12 +190,14 @@ static hg_status launches(tensor_run *run, const tensor_fold *f, const tensor_ro
     level l = {.fold = f, .x = x, .outer = rows->outer, .n = rows->n, .inner = rows->inner};
     hg_tensor *before = NULL;
     hg_status status = HG_OK;
-    uint64_t most = hg_backend_tiles(run->state->backend)->sizes[LIBRARY_TILE_LINE_CHUNKS];
+    const uint16_t *tiles = hg_backend_tiles(run->state->backend)->sizes;
+    uint64_t most = tiles[LIBRARY_TILE_LINE_CHUNKS];
     do {
         hg_tensor *made = NULL;
         l.chunks = (l.n - 1) / LIBRARY_CHUNK + 1;
         l.gives = l.chunks == 1 ? f->gives : f->computes;
-        l.way = library_lines_of(l.n, l.inner, tensor_size(f->computes));
+        l.way = library_lines_of(l.n, l.inner, hg_type_size_bytes(left_type(f)),
+                                 tiles[LIBRARY_TILE_COLUMN_LANES]);
         l.each = l.way.by_block ? library_lines_of_block(l.outer * l.chunks, most) : 1;
         status = launch(run, &l, &made);
         hg_tensor_release(before);
@@ -236,7 +245,7 @@ hg_status tensor_rows_call(tensor_run *run, const tensor_work *work, const char 
 
 /* Whether reduce_axis is that fold. */
 static bool is_instruction(const tensor_fold *f, const tensor_rows *r) {
-    return f->word && r->x->type == f->gives &&
+    return f->word && tensor_stored(r->x->type) == f->gives &&
            (f->computes == f->gives || hg_type_size_bytes((hg_type)f->gives) == 2);
 }
 

@@ -70,14 +70,16 @@ static void reduce(cts *s, hg_type type, shape x, const char *operation, bool in
     cts_compare(s, name, &c);
 }
 
-/* Trees with all numbers of levels, rows and columns, one chunk and several. */
+/* Trees with all numbers of levels, rows and columns, one chunk and several; lines beside each
+ * other with blocks of several sizes, the last of which has columns of the one before. */
 static void reduce_all(cts *s) {
     static const char *const OPERATIONS[] = {"sum", "product", "min", "max"};
     static const shape FEW[] = {{1, 1, 1}, {2, 3, 5}, {3, 7, 1},  {2, 127, 1},
                                 {2, 0, 3}, {0, 4, 1}, {1, 15, 2}, {2, 4, 0}};
-    static const shape LONG[] = {{2, 64, 1},   {3, 65, 1},   {1, 33, 3},   {2, 255, 2},
-                                 {2, 4095, 1}, {1, 4097, 3}, {2, 8200, 1}, {1, 70000, 1},
-                                 {2, 130, 64}, {3, 5, 129},  {1, 4097, 65}};
+    static const shape LONG[] = {{2, 64, 1},    {3, 65, 1},    {1, 33, 3},    {2, 255, 2},
+                                 {2, 4095, 1},  {1, 4097, 3},  {2, 8200, 1},  {1, 70000, 1},
+                                 {2, 130, 64},  {3, 5, 129},   {1, 4097, 65}, {2, 12, 150},
+                                 {1, 130, 512}, {1, 390, 250}, {1, 1030, 66}};
     for (hg_type type = 0; type < HG_TYPE_COUNT; type++) {
         if (!cts_wanted(s, "reduce_axis", type)) continue;
         for (uint32_t i = 0; i < HG_COUNT_OF(FEW); i++)

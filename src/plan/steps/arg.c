@@ -1,7 +1,7 @@
 /* arg_max, arg_min: the library programs of arg.atlas. */
 #include "plan/steps/lines.h"
 
-enum { SHORT_LINE = 64, LANES = 16, COLUMN_LANES = 64 };
+enum { SHORT_LINE = 64, LANES = LIBRARY_LINE_LANES, COLUMN_LANES = 64 };
 
 static void check(const plan_call *call, plan_problem *problem) {
     if (plan_named(call, "n") == 0 && plan_named(call, "outer") && plan_named(call, "inner"))
@@ -20,7 +20,8 @@ static void ranges(plan_call *call) {
 static void expand(const plan_call *call, plan_expansion *x) {
     plan_lines lines = plan_named_lines(call);
     hg_type type = (hg_type)call->type;
-    uint64_t size = hg_type_size_bytes(library_sum_type(type));
+    hg_type left = library_left_type(library_sum_type(type));
+    uint64_t size = hg_type_size_bytes(left);
     int32_t least = call->op == HG_OP_ARG_MIN, is_float = hg_type_is_float(type);
     plan_part parts[2] = {plan_part_named(call, "input"), plan_part_named(call, "output")};
     if (plan_lines_are_none(&lines)) return;
@@ -28,7 +29,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
         uint64_t each = library_lines_of_block(lines.outer, plan_tile(x, LIBRARY_TILE_LINE_CHUNKS));
         plan_kernel_key key = plan_library_key(
             LIBRARY_ARG_ROWS, type, HG_OP_MOV,
-            (int32_t[]){least, is_float, (int32_t)size, LANES, (int32_t)each}, 2, 2);
+            (int32_t[]){(int32_t)left, least, is_float, (int32_t)size, LANES, (int32_t)each}, 2, 2);
         plan_expand_grid(x, &key, (uint64_t[]){(lines.outer - 1) / each + 1, 1, 1},
                          (uint32_t[]){LANES, 1, 1}, 12 * LANES * each, parts,
                          (uint64_t[]){lines.n, lines.outer});

@@ -34,16 +34,17 @@ typedef struct level {
 
 static void expand_level(const plan_call *call, plan_expansion *x, const plan_lines *lines,
                          plan_part nothing, const level *l) {
-    hg_type type = (hg_type)call->type, sum = library_sum_type(type);
-    uint64_t size = hg_type_size_bytes(sum), groups = plan_times(lines->outer, l->chunks);
+    hg_type type = (hg_type)call->type, left = library_left_type(library_sum_type(type));
+    uint64_t size = hg_type_size_bytes(left), groups = plan_times(lines->outer, l->chunks);
     const plan_part parts[] = {l->in, nothing, l->out};
-    library_lines way = library_lines_of(l->n, lines->inner, size);
+    library_lines way = library_lines_of(l->n, lines->inner, size,
+                                         plan_tile(x, LIBRARY_TILE_COLUMN_LANES));
     if (way.by_block) {
         uint64_t each = library_lines_of_block(groups, plan_tile(x, LIBRARY_TILE_LINE_CHUNKS));
         plan_kernel_key key = plan_library_key(
             LIBRARY_REDUCE_ROWS, type, HG_OP_MOV,
-            (int32_t[]){(int32_t)l->from, (int32_t)l->to, plan_fold_number(call->fn), (int32_t)size,
-                        LIBRARY_LINE_LANES, (int32_t)each},
+            (int32_t[]){(int32_t)l->from, (int32_t)l->to, (int32_t)left, plan_fold_number(call->fn),
+                        (int32_t)size, LIBRARY_LINE_LANES, (int32_t)each},
             3, 3);
         plan_expand_grid(x, &key, (uint64_t[]){(groups - 1) / each + 1, 1, 1},
                          (uint32_t[]){LIBRARY_LINE_LANES, 1, 1}, LIBRARY_LINE_LANES * each * size,
@@ -51,12 +52,12 @@ static void expand_level(const plan_call *call, plan_expansion *x, const plan_li
         return;
     }
     uint64_t count = plan_times(groups, way.lanes);
-    plan_kernel_key key = plan_library_key(LIBRARY_REDUCE_COLUMNS, type, HG_OP_MOV,
-                                           (int32_t[]){(int32_t)l->from, (int32_t)l->to,
-                                                       plan_fold_number(call->fn), way.levels,
-                                                       way.wide},
-                                           3, 4);
-    plan_expand_launch(x, &key, count, LIBRARY_COLUMN_LANES, 0, parts,
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_REDUCE_COLUMNS, type, HG_OP_MOV,
+        (int32_t[]){(int32_t)l->from, (int32_t)l->to, (int32_t)left, plan_fold_number(call->fn),
+                    (int32_t)size, way.levels, way.made, (int32_t)way.width, way.wide, way.kept},
+        3, 4);
+    plan_expand_launch(x, &key, count, way.width, library_lines_shared(&way, size), parts,
                        (uint64_t[]){l->n, l->chunks, lines->inner, count});
 }
 
