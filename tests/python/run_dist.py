@@ -4,6 +4,7 @@ with mpi4py, where it is installed), and with the variables that torchrun sets; 
     run_dist.py           all of it
     run_dist.py --rank    one rank of a launcher: prints the hash of its results
 """
+import glob
 import hashlib
 import os
 import socket
@@ -206,10 +207,14 @@ def main():
         ranks = counts[-1]
         done = subprocess.run([launcher, *arguments, "-n", str(ranks), sys.executable, __file__, "--rank"], env=environment(libraries), capture_output=True, text=True, timeout=180)
         check(done.returncode == 0 and done.stdout.count(hashes[ranks]) == ranks, f"{title}, {ranks} ranks: {done.stdout}{done.stderr[-2000:]}, threads {hashes[ranks]}")
-    if importlib.util.find_spec("mpi4py") is None:
-        checks.skip("mpi4py is not installed")
+    tasks = glob.glob(os.path.join(SOURCE, "build", "tasks", "lib", "python3*", "site-packages"))  # tests/python/tasks.txt
+    sys.path += tasks
+    title, launcher, arguments, libraries, _ = launchers(os.path.join(SOURCE, "build"))[0]
+    if importlib.util.find_spec("mpi4py") is None or not os.path.exists(launcher):
+        checks.skip("mpi4py is not installed (tools/setup test)" if os.path.exists(launcher) else f"mpi4py: there is no {launcher}")
     else:
-        done = subprocess.run(["mpirun", "-n", "2", sys.executable, __file__, "--rank", "--mpi4py"], env=environment(""), capture_output=True, text=True, timeout=180)
+        done = subprocess.run([launcher, *arguments, "-n", "2", sys.executable, __file__, "--rank", "--mpi4py"], capture_output=True, text=True, timeout=180,
+                              env={**environment(libraries), "PYTHONPATH": os.pathsep.join(tasks)})
         check(done.returncode == 0 and done.stdout.count(hashes[2]) == 2, f"mpi4py: {done.stdout}{done.stderr[-2000:]}")
     if importlib.util.find_spec("torch") is None:
         checks.skip("PyTorch is not installed: torchrun's variables are not tried")

@@ -1,4 +1,5 @@
 """The examples in Python, each run as a user does, with what it must print; pictures are PNGs of the right size."""
+import glob
 import importlib.util
 import os
 import struct
@@ -30,6 +31,8 @@ WANTED = {
     "ray_tasks.py": ["4 tasks, the bits of one: True"],
 }
 NEEDS = {"dask_parts.py": "dask", "ray_tasks.py": "ray"}
+TASKS = glob.glob(os.path.join(SOURCE, "build", "tasks", "lib", "python3*", "site-packages"))  # tests/python/tasks.txt, which tools/setup installs
+sys.path += TASKS
 PICTURES = {"mandelbrot.py": (300, 240), "heat.py": (160, 120)}
 
 here = os.path.join(SOURCE, "examples", "python")
@@ -41,6 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
         if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
             checks.skip(f"{name}: {NEEDS[name]} is not installed")
             continue
+        environment["PYTHONPATH"] = os.pathsep.join([os.path.join(BUILD, "python"), *(TASKS if name in NEEDS else [])])
         picture = [os.path.join(folder, name + ".png")] if name in PICTURES else []
         said = subprocess.run([sys.executable, os.path.join(here, name), *picture], env=environment, cwd=folder, capture_output=True, text=True, timeout=200)
         check(said.returncode == 0 and all(text in said.stdout for text in wanted), f"{name}: exit {said.returncode}\n{said.stdout}{said.stderr[-2000:]}")

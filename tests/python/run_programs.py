@@ -2,6 +2,7 @@
 threads, from asyncio, in forked and spawned processes, and interrupted; and the names that the specification has for them."""
 import asyncio
 import gc
+import glob
 import multiprocessing
 import os
 import signal
@@ -530,6 +531,16 @@ def pickles():
         other = remade(function, *arguments[1:-3], file, *arguments[-2:])
         other(x, y)
         check(np.array_equal(y, 5 * x) and other.block == (64, ), f"a kernel that is made again of {file}")
+    sys.path += glob.glob(os.path.join(SOURCE, "build", "tasks", "lib", "python3*", "site-packages"))  # tests/python/tasks.txt
+    if importlib.util.find_spec("cloudpickle") is None:
+        checks.skip("cloudpickle is not installed (tools/setup test)")
+    else:
+        import cloudpickle
+        main, other = pickle.loads(cloudpickle.dumps((tripled, inner)))
+        main(x, y)
+        check(main is not tripled and np.array_equal(y, 3 * x), "a kernel of the main module in cloudpickle")
+        other(x, y)
+        check(np.array_equal(y, 5 * x), "a kernel of a function in cloudpickle")
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "tasks.py"), "w", encoding="utf-8") as file:
             file.write("import hologram as hg\n\n\n@hg.kernel\ndef halved(x: hg.In[hg.f32, 'n'], y: hg.Out[hg.f32, 'n']):\n    i = hg.lane()\n    y[i] = x[i] / 2.0\n")
