@@ -26,6 +26,7 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
         memset(&devices[i], 0, sizeof devices[i]);
         devices[i].size = sizeof devices[i];
         memcpy(devices[i].backend, "tpu", 4);
+        devices[i].device = i;
         describe(tpu->devices[i], devices[i].name, sizeof devices[i].name);
         devices[i].available = true;
         devices[i].max_block_lanes = HG_MAX_BLOCK_LANES;

@@ -53,8 +53,9 @@ static void to_cache(hg_device *device, const uint8_t *key, pjrt_executable *cod
 }
 
 static hg_status compile(char *text, uint64_t length, pjrt_executable **code) {
-    /* CompileOptionsProto: executable_build_options (3) with one replica (4), one partition (5) */
-    static const char OPTIONS[] = {0x1a, 4, 0x20, 1, 0x28, 1};
+    /* CompileOptionsProto: executable_build_options (3) with one replica (4), one partition (5);
+     * compile_portable_executable (4): for whichever device an execution names */
+    static const char OPTIONS[] = {0x1a, 4, 0x20, 1, 0x28, 1, 0x20, 1};
     const pjrt_program program = {.head = {sizeof program, NULL},
                                   .code = text,
                                   .length = (size_t)length,
