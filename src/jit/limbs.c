@@ -62,30 +62,76 @@ static LLVMValueRef limb_at(jit_printer *p, LLVMValueRef array, uint32_t limb, L
     return LLVMBuildGEP2(p->b, p->t.i64, row(p, array, limb), &lane, 1, "");
 }
 
-/* The low limbs of a product. */
-static void product(jit_printer *p, uint32_t limbs, LLVMValueRef *arrays, LLVMValueRef lane) {
+typedef struct factors {
+    LLVMValueRef a[MOST_FACTORS], b[MOST_FACTORS], r[MOST_FACTORS];
+} factors;
+
+/* r[i + j …] += a[i] b[j] for all j below `count`; the carry. NULL: none. */
+static LLVMValueRef add_products(jit_printer *p, factors *f, uint32_t i, uint32_t count) {
     LLVMTypeRef two = LLVMIntTypeInContext(p->context, 128);
-    LLVMValueRef a[MOST_FACTORS], b[MOST_FACTORS], r[MOST_FACTORS] = {NULL};
-    LLVMValueRef up = LLVMConstInt(two, 64, false);
-    for (uint32_t k = 0; k < limbs; k++) {
-        a[k] = jit_load(p, p->t.i64, limb_at(p, arrays[1], k, lane));
-        b[k] = jit_load(p, p->t.i64, limb_at(p, arrays[2], k, lane));
+    LLVMValueRef carry = NULL;
+    for (uint32_t j = 0; j < count; j++) {
+        LLVMValueRef t = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, f->a[i], two, ""),
+                                      LLVMBuildZExt(p->b, f->b[j], two, ""), "");
+        LLVMValueRef *r = &f->r[i + j];
+        if (*r) t = LLVMBuildAdd(p->b, t, LLVMBuildZExt(p->b, *r, two, ""), "");
+        if (carry) t = LLVMBuildAdd(p->b, t, LLVMBuildZExt(p->b, carry, two, ""), "");
+        *r = LLVMBuildTrunc(p->b, t, p->t.i64, "");
+        carry = LLVMBuildTrunc(p->b, LLVMBuildLShr(p->b, t, LLVMConstInt(two, 64, false), ""),
+                               p->t.i64, "");
     }
+    return carry;
+}
+
+static void put(jit_printer *p, const factors *f, uint32_t limbs, LLVMValueRef array,
+                LLVMValueRef lane) {
+    for (uint32_t k = 0; k < limbs; k++) jit_store(p, f->r[k], limb_at(p, array, k, lane));
+}
+
+/* The low limbs of a product. */
+static void low_product(jit_printer *p, factors *f, uint32_t limbs) {
     for (uint32_t i = 0; i < limbs; i++) {
-        LLVMValueRef carry = NULL;
-        for (uint32_t j = 0; j + 1 < limbs - i; j++) {
-            LLVMValueRef t = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, a[i], two, ""),
-                                          LLVMBuildZExt(p->b, b[j], two, ""), "");
-            if (r[i + j]) t = LLVMBuildAdd(p->b, t, LLVMBuildZExt(p->b, r[i + j], two, ""), "");
-            if (carry) t = LLVMBuildAdd(p->b, t, LLVMBuildZExt(p->b, carry, two, ""), "");
-            r[i + j] = LLVMBuildTrunc(p->b, t, p->t.i64, "");
-            carry = LLVMBuildTrunc(p->b, LLVMBuildLShr(p->b, t, up, ""), p->t.i64, "");
-        }
-        LLVMValueRef last = LLVMBuildMul(p->b, a[i], b[limbs - 1 - i], "");
-        if (carry) last = LLVMBuildAdd(p->b, last, carry, "");
-        r[limbs - 1] = r[limbs - 1] ? LLVMBuildAdd(p->b, last, r[limbs - 1], "") : last;
+        const uint32_t last = limbs - 1 - i;
+        LLVMValueRef carry = add_products(p, f, i, last),
+                     t = LLVMBuildMul(p->b, f->a[i], f->b[last], "");
+        if (carry) t = LLVMBuildAdd(p->b, t, carry, "");
+        f->r[limbs - 1] = f->r[limbs - 1] ? LLVMBuildAdd(p->b, t, f->r[limbs - 1], "") : t;
     }
-    for (uint32_t k = 0; k < limbs; k++) jit_store(p, r[k], limb_at(p, arrays[0], k, lane));
+}
+
+/* Of numbers whose upper halves are zeros: what a high product of half the limbs is made of. */
+static void half_product(jit_printer *p, factors *f, uint32_t half) {
+    for (uint32_t i = 0; i < half; i++) f->r[i + half] = add_products(p, f, i, half);
+}
+
+static void product(jit_printer *p, uint32_t limbs, LLVMValueRef *arrays, LLVMValueRef lane) {
+    const uint32_t half = limbs / 2;
+    factors f = {.r = {NULL}}, of_halves;
+    for (uint32_t k = 0; k < limbs; k++) {
+        f.a[k] = jit_load(p, p->t.i64, limb_at(p, arrays[1], k, lane));
+        f.b[k] = jit_load(p, p->t.i64, limb_at(p, arrays[2], k, lane));
+    }
+    of_halves = f;
+    if (limbs % 2 || limbs < MOST_FACTORS) {
+        low_product(p, &f, limbs);
+        put(p, &f, limbs, arrays[0], lane);
+        return;
+    }
+    LLVMValueRef above = LLVMBuildOr(p->b, f.a[half], f.b[half], "");
+    for (uint32_t k = half + 1; k < limbs; k++)
+        above = LLVMBuildOr(p->b, above, LLVMBuildOr(p->b, f.a[k], f.b[k], ""), "");
+    LLVMBasicBlockRef all = jit_block(p, "limbs"), few = jit_block(p, "halves"),
+                      done = jit_block(p, "product");
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntNE, above, jit_u64(p, 0), ""), all, few);
+    LLVMPositionBuilderAtEnd(p->b, all);
+    low_product(p, &f, limbs);
+    put(p, &f, limbs, arrays[0], lane);
+    LLVMBuildBr(p->b, done);
+    LLVMPositionBuilderAtEnd(p->b, few);
+    half_product(p, &of_halves, half);
+    put(p, &of_halves, limbs, arrays[0], lane);
+    LLVMBuildBr(p->b, done);
+    LLVMPositionBuilderAtEnd(p->b, done);
 }
 
 void jit_limbs(jit_printer *p, const vec_function *f) {
