@@ -72,8 +72,8 @@ void cli_run_graph(cli *c, const cli_launch *o) {
         cli_values_resolve(c, &values) && (b || cli_open_backend(c, o, &b)) &&
         execute(c, b, &options, &values) != HG_OK)
         cli_last_error(c);
+    cli_values_free(&values); /* charged to the backend */
     cli_close_backend(c, o, b);
-    cli_values_free(&values);
 }
 
 /* ---- runs that are compared ---- */

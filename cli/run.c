@@ -74,8 +74,8 @@ static void execute(cli *c, const cli_launch *o, const run_steps *steps) {
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);
     }
+    cli_values_free(&values); /* charged to the backend */
     cli_close_backend(c, o, b);
-    cli_values_free(&values);
 }
 
 /* Lanes that cannot be shared are the first device's. */
@@ -109,8 +109,8 @@ static void execute_on(cli *c, const cli_launch *o) {
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);
     }
+    cli_values_free(&values); /* charged to the backend */
     hg_multi_gpu_destroy(devices);
-    cli_values_free(&values);
 }
 
 static bool json_to_output(cli *c) {

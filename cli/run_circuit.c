@@ -186,6 +186,6 @@ void cli_run_circuit(cli *c, const cli_launch *o) {
         c->block_lanes = 1;
         if (run_arrays(c, b, &params, &values, elements, o) != HG_OK) cli_last_error(c);
     }
+    cli_values_free(&values); /* charged to the backend */
     cli_close_backend(c, o, b);
-    cli_values_free(&values);
 }
