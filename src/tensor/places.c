@@ -61,6 +61,9 @@ static void collapse(const places_work *w, axes *a) {
     }
     if (w->apart) memcpy(l->strides[RESULT], w->result_strides, w->rank * sizeof(int64_t));
     lanes_collapse(l, w->kept);
+    /* A lane alone that goes through all elements: its places are the same for the whole turn. */
+    bool alone = w->apart && l->rank == 1 && l->shape[0] == 1;
+    for (uint32_t k = 0; alone && k < l->operands; k++) l->strides[k][0] = 0;
 }
 
 static bool is_complex(const places_work *w, uint32_t k) {
