@@ -74,6 +74,7 @@ typedef struct comm_round {
 typedef struct comm_members {
     uint32_t own, count;
     const uint32_t *ranks; /* NULL: all */
+    uint32_t *owned;       /* the same, where they are freed with the call */
 } comm_members;
 
 typedef struct comm_op {

@@ -18,6 +18,7 @@ enum {
 void comm_op_free(comm_op *op) {
     for (size_t i = 0; i < op->wait_count; i++) hg_event_release(op->waits[i]);
     hg_free(op->waits);
+    hg_free(op->among.owned);
     hg_free(op);
 }
 

@@ -29,16 +29,45 @@ static bool are_all(const hg_exchange *x, uint32_t size) {
     return !x->count || x->count == size;
 }
 
+/* *ranks: those of a call that not all have a part in, for hg_free; NULL: all. */
+static hg_status describe(hg_comm *c, const hg_exchange *x, uint32_t **ranks, comm_op *op) {
+    *ranks = NULL;
+    HG_TRY(comm_describe(c, &x->call, op));
+    op->time.limit = &x->limit;
+    if (are_all(x, c->size)) return HG_OK;
+    *ranks = hg_alloc(x->count * sizeof **ranks);
+    if (!*ranks) return hg_fail_memory();
+    find_places(op, x, *ranks);
+    return HG_OK;
+}
+
 static hg_status exchange(hg_comm *c, const hg_exchange *x) {
     comm_op op;
-    HG_TRY(comm_describe(c, &x->call, &op));
-    op.time.limit = &x->limit;
-    if (are_all(x, c->size)) return comm_submit(c, &op);
-    uint32_t *ranks = hg_alloc(x->count * sizeof *ranks);
-    if (!ranks) return hg_fail_memory();
-    find_places(&op, x, ranks);
+    uint32_t *ranks;
+    HG_TRY(describe(c, x, &ranks, &op));
     hg_status status = comm_submit(c, &op);
     hg_free(ranks);
+    return status;
+}
+
+static hg_status start(hg_comm *c, const hg_exchange *x, hg_event **event) {
+    comm_op *op = hg_calloc(1, sizeof *op);
+    hg_event *made = hg_event_create(c->backend, false);
+    uint32_t *ranks = NULL;
+    hg_status status = op && made ? describe(c, x, &ranks, op) : hg_fail_memory();
+    if (op && status == HG_OK) {
+        op->among.owned = ranks;
+        op->event = made;
+        hg_event_retain(made); /* one is the caller's, one the engine's */
+        *event = made;
+        status = comm_submit(c, op);
+        if (status == HG_OK) return HG_OK;
+        hg_event_release(made);
+    }
+    *event = NULL;
+    hg_event_release(made);
+    hg_free(ranks);
+    hg_free(op);
     return status;
 }
 
@@ -53,6 +82,7 @@ hg_status hg_context_set_comm(hg_backend *backend, hg_context *context, hg_comm 
                        .rank = comm->rank,
                        .size = comm->size,
                        .exchange = exchange,
+                       .start = start,
                        .release = comm_release};
     HG_TRY(hg_context_set_ranks(backend, context, &ranks));
     hg_atomic_fetch_add(&comm->references, 1, HG_RELAXED);

@@ -1,6 +1,7 @@
 /* Calls in the order that needs least memory at once: of those whose operands are there, the one
  * goes first that makes least and lets go of most. The order of the text stays where that needs no
  * more. Extents that are symbols count as MANY: an order does not depend on a run.
+ * Where calls do what others may see, only collectives are moved, as far ahead as they can go.
  *
  * Requires: outputs that are results of calls. Provides: nothing that other passes need. */
 #include "graph/passes.h"
@@ -198,8 +199,50 @@ static hg_status find_order(ordering *o) {
     return o->count == calls && peak(o, o->order) < peak(o, NULL) ? rearrange(o) : HG_OK;
 }
 
+/* ---- where the order matters to others ---- */
+
+/* Behind which calls, counted from 0, one can stand: those that make what it reads, and those that
+ * it goes together with stay in front of it. */
+static uint32_t earliest(const hg_graph *g, const graph_call *call, const uint32_t *place) {
+    uint32_t after = 0;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const graph_operand *o = &g->operands.data[call->first_operand + k];
+        if (o->kind != GRAPH_ARRAY) continue;
+        const graph_value *v = &g->values.data[graph_base(g, o->number)];
+        if (v->source == GRAPH_RESULT && place[v->call] + 1 > after) after = place[v->call] + 1;
+    }
+    return after;
+}
+
+/* Collectives begin as early as they can: what does not need them is done beside them. What others
+ * may see keeps its order, so collectives that of all ranks. */
+static hg_status begin_early(hg_graph *g) {
+    uint32_t count = (uint32_t)g->calls.count, last = 0;
+    graph_call *calls = hg_alloc(((size_t)count + 1) * sizeof *calls);
+    uint32_t *place = hg_alloc(((size_t)count + 1) * sizeof *place);
+    hg_status status = calls && place ? HG_OK : hg_fail_memory();
+    for (uint32_t i = 0; i < count && status == HG_OK; i++) {
+        const graph_call *call = &g->calls.data[i];
+        uint32_t at = i;
+        if (graph_is_collective(call)) at = earliest(g, call, place);
+        if (at < last) at = last;
+        while (at && at < i && calls[at].together && calls[at].together == calls[at - 1].together)
+            at++; /* what goes together stays so */
+        if (call->writes_more) last = at + 1;
+        memmove(&calls[at + 1], &calls[at], (i - at) * sizeof *calls);
+        for (uint32_t k = 0; k < i; k++) place[k] += place[k] >= at;
+        calls[at] = *call;
+        place[i] = at;
+    }
+    if (status == HG_OK && count) memcpy(g->calls.data, calls, count * sizeof *calls);
+    hg_free(calls);
+    hg_free(place);
+    if (status == HG_OK) graph_number_results(g);
+    return status;
+}
+
 hg_status graph_pass_order(hg_graph *g) {
-    if (has_order(g)) return HG_OK;
+    if (has_order(g)) return begin_early(g);
     uint64_t values = g->values.count + 1, calls = g->calls.count + 1;
     ordering o = {
         .g = g,

@@ -1,5 +1,6 @@
 /* Whole-array steps between ranks: what came before is done, the host has the arrays, the context's
- * communicator carries the call out while the run waits, and the device has the result.
+ * communicator carries the call out while the run waits, and the device has the result. Where the
+ * steps behind it touch none of its arrays, the run goes on with them meanwhile.
  * Must not know: communicators, what a collective does beside its kind. */
 #include "runtime/execute_internal.h"
 #include "runtime/step.h"
@@ -9,6 +10,8 @@ static const hg_comm_kind KINDS[] = {[PLAN_ALL_REDUCE] = HG_COMM_ALL_REDUCE,
                                      [PLAN_ALL_GATHER] = HG_COMM_ALL_GATHER,
                                      [PLAN_REDUCE_SCATTER] = HG_COMM_REDUCE_SCATTER,
                                      [PLAN_BROADCAST] = HG_COMM_BROADCAST};
+
+uint64_t hg_exchange_least_apart = 4096;
 
 static hg_comm_operation operation_of(const plan_call *call) {
     switch ((hg_op)call->fn) {
@@ -66,16 +69,44 @@ hg_status hg_exchange_begin(hg_run *run, hg_bound_step *s) {
     if (!takes_part(&run->exchange.what, run->context->ranks.rank)) return HG_OK;
     HG_TRY(find_arrays(run, s));
     run->exchange.step = s->step;
+    run->exchange.from = s->place.ranges[s->call.array_count - 1];
     run->exchange.to = s->place.ranges[0];
+    run->exchange.may_part = !s->place.aside_count &&
+                             run->exchange.to.size >= hg_exchange_least_apart;
     run->exchange.state = HG_EXCHANGE_FETCHES;
     run->work.look = true;
     return HG_OK;
 }
 
+/* ---- beside other steps ---- */
+
+/* Without an event the run waits, as for every other exchange. */
+static hg_exchange_state begin_apart(hg_run *run, bool apart) {
+    const hg_ranks *ranks = &run->context->ranks;
+    if (!run->exchange.may_part || !ranks->start || !apart) return HG_EXCHANGE_RUNS;
+    run->exchange.what.limit = hg_run_limit(run);
+    run->exchange.since_ns = hg_profile_start(run->context->backend->profile);
+    return ranks->start(ranks->comm, &run->exchange.what, &run->exchange.event) == HG_OK
+               ? HG_EXCHANGE_APART
+               : HG_EXCHANGE_RUNS;
+}
+
+static hg_status join(hg_run *run) {
+    hg_status status = hg_event_wait(run->exchange.event);
+    hg_event_release(run->exchange.event);
+    run->exchange.event = NULL;
+    if (run->exchange.since_ns)
+        hg_span_wait(run->context->backend, "ranks, beside others", run->exchange.since_ns);
+    return status;
+}
+
+/* ---- waiting ---- */
+
 void hg_exchange_wait(hg_run *run) {
     const hg_ranks *ranks = &run->context->ranks;
-    run->exchange.what.limit = hg_run_limit(run);
-    run->exchange.status = ranks->exchange(ranks->comm, &run->exchange.what);
+    if (!run->exchange.event) run->exchange.what.limit = hg_run_limit(run);
+    run->exchange.status = run->exchange.event ? join(run)
+                                               : ranks->exchange(ranks->comm, &run->exchange.what);
     run->exchange.state = HG_EXCHANGE_STORES;
     if (run->exchange.status == HG_OK) return;
     hg_report_place(run->binding->executable, run->exchange.step->inst, run->step);
@@ -96,10 +127,15 @@ static hg_status store(hg_run *run) {
     return hg_run_add(run, &copy);
 }
 
-hg_status hg_exchange_move(hg_run *run, bool *waits) {
+hg_status hg_exchange_move(hg_run *run, bool apart, bool *waits) {
     switch (run->exchange.state) {
-    case HG_EXCHANGE_FETCHES: run->exchange.state = HG_EXCHANGE_RUNS; break;
-    case HG_EXCHANGE_RUNS: break;
+    case HG_EXCHANGE_FETCHES:
+        run->exchange.state = begin_apart(run, apart);
+        if (run->exchange.state == HG_EXCHANGE_APART) return HG_OK;
+        break;
+    case HG_EXCHANGE_APART: run->exchange.state = HG_EXCHANGE_JOINS; break;
+    case HG_EXCHANGE_RUNS:
+    case HG_EXCHANGE_JOINS: break;
     case HG_EXCHANGE_STORES: return store(run);
     case HG_EXCHANGE_ENDS:
     case HG_EXCHANGE_NONE: hg_exchange_end(run); return HG_OK;
@@ -108,8 +144,15 @@ hg_status hg_exchange_move(hg_run *run, bool *waits) {
     return HG_OK;
 }
 
+/* Of a run that failed meanwhile too: the others have come to it, and it has a deadline. */
 void hg_exchange_end(hg_run *run) {
+    if (run->exchange.event) {
+        hg_error kept = *hg_error_record();
+        HG_IGNORE(join(run));
+        *hg_error_record() = kept;
+    }
     hg_free_aligned(run->exchange.memory);
     run->exchange.memory = NULL;
+    run->exchange.parts_chain = false;
     run->exchange.state = HG_EXCHANGE_NONE;
 }

@@ -20,7 +20,12 @@ typedef struct hg_ranks {
     hg_comm *comm;
     uint32_t rank, size;
     hg_status (*exchange)(hg_comm *comm, const hg_exchange *exchange); /* waits */
+    /* Begins it; the event is done with it. `exchange` stays until then. */
+    hg_status (*start)(hg_comm *comm, const hg_exchange *exchange, hg_event **event);
     void (*release)(hg_comm *comm); /* NULL where there is none */
 } hg_ranks;
+
+/* Bytes from which on a step is worth another thread. Tests make it smaller. */
+extern uint64_t hg_exchange_least_apart;
 
 #endif

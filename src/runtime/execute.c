@@ -85,7 +85,8 @@ static hg_status run_step(hg_run *run, const plan_step *step) {
     uint64_t start = hg_profile_start(profile);
     uint32_t done = 0;
     run->last_step.bytes = 0;
-    hg_status status = step->followers || step->long_map ? hg_chain_run(run, step, &done) : HG_OK;
+    bool chains = (step->followers || step->long_map) && !run->exchange.parts_chain;
+    hg_status status = chains ? hg_chain_run(run, step, &done) : HG_OK;
     if (status == HG_OK && !done) status = hg_run_step(run, step);
     if (start) hg_span_step(run, step, done, start);
     if (done > 1) run->pc += done - 1;
@@ -394,7 +395,9 @@ static hg_status move(hg_run *run, bool *waits) {
     run->span.start_ns = 0;
     run->work.look = false;
     if (run->fold == HG_FOLD_FETCHES) return fold_state(run);
-    if (run->exchange.state) return hg_exchange_move(run, waits);
+    bool apart = run->exchange.state && hg_exchange_is_apart(run);
+    if (run->exchange.state && !(apart && run->exchange.state == HG_EXCHANGE_APART))
+        return hg_exchange_move(run, apart, waits);
     const plan_inst *inst = &plan->code.data[run->pc];
     if (inst->op == PLAN_END && run->binding->next) {
         HG_TRY(hg_run_look(run));

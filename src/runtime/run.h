@@ -45,6 +45,8 @@ typedef enum hg_exchange_state {
     HG_EXCHANGE_NONE,
     HG_EXCHANGE_FETCHES, /* what comes before it, and copies for the host, are under way */
     HG_EXCHANGE_RUNS,    /* hg_run_wait carries it out */
+    HG_EXCHANGE_APART,   /* it is under way while the run goes on */
+    HG_EXCHANGE_JOINS,   /* hg_run_wait waits for it */
     HG_EXCHANGE_STORES,  /* it was */
     HG_EXCHANGE_ENDS     /* the copy for the device is under way */
 } hg_exchange_state;
@@ -113,11 +115,16 @@ typedef struct hg_run {
         hg_exchange_state state;
         hg_exchange what;
         const plan_step *step;
-        uint8_t *memory;  /* of copies; NULL: the host sees the arrays */
-        hg_range to;      /* the array that is written */
-        hg_status status; /* its error is the run's */
-    } exchange;           /* a step between ranks */
-    hg_profile_span span; /* recorded when the event is done */
+        uint8_t *memory;   /* of copies; NULL: the host sees the arrays */
+        hg_range from;     /* the array that is read, */
+        hg_range to;       /* and that which is written */
+        bool may_part;     /* both lie where they stay, and are worth it */
+        bool parts_chain;  /* of the next steps that could be one kernel only the first goes on */
+        hg_event *event;   /* of one that is apart */
+        uint64_t since_ns; /* when it began, where a profile records */
+        hg_status status;  /* its error is the run's */
+    } exchange;            /* a step between ranks */
+    hg_profile_span span;  /* recorded when the event is done */
     struct {
         const plan_step *plan; /* its fault has no place of its own */
         uint64_t number;       /* the steps before it */
@@ -153,7 +160,7 @@ bool hg_run_is_issued(const hg_run *run);
 void hg_run_wait(hg_run *run);
 /* What it waits for are other ranks: nothing goes on before somebody calls hg_run_wait. */
 static inline bool hg_run_awaits_ranks(const hg_run *run) {
-    return run->exchange.state == HG_EXCHANGE_RUNS;
+    return run->exchange.state == HG_EXCHANGE_RUNS || run->exchange.state == HG_EXCHANGE_JOINS;
 }
 /* Frees what it has; nothing of it may be under way. */
 void hg_run_end(hg_run *run);
@@ -213,8 +220,10 @@ static inline bool hg_run_awaits_event(const hg_run *run) {
 }
 
 /* ---- steps between ranks (exchange.c) ---- */
+/* It begins or is under way, and the next instruction touches nothing of it (apart.c). */
+bool hg_exchange_is_apart(hg_run *run);
 /* One move of it; *waits: for hg_exchange_wait, which hg_run_wait calls. */
-hg_status hg_exchange_move(hg_run *run, bool *waits) HG_NODISCARD;
+hg_status hg_exchange_move(hg_run *run, bool apart, bool *waits) HG_NODISCARD;
 void hg_exchange_wait(hg_run *run);
 void hg_exchange_end(hg_run *run); /* frees what it has */
 

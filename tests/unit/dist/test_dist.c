@@ -1,6 +1,7 @@
 /* Programs on several devices, all of them the CPU (HOLOGRAM_PRETEND=devices=4): each strategy has
  * the bits of one device; what cannot be is said with its numbers. */
 /* test: timeout=300 */
+#include "runtime/exchange.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include <stdlib.h>
@@ -304,6 +305,7 @@ static void check_distributed(hg_program *program) {
 
 int main(void) {
     setenv("HOLOGRAM_PRETEND", "devices=4", 1);
+    hg_exchange_least_apart = 0;
     hg_program *program = assemble(MLP);
     if (!program) return test_done();
     run_alone(program);
