@@ -61,10 +61,10 @@ hg_status emit_vector_c_local(vec_kernel *const *kernels, const char *const *nam
  * env.__indirect_function_table, env.__stack_pointer, env.__memory_base, where the module's
  * constant data comes to lie (section dylink.0 says its size). A function (launch, begin, end) of
  * i32, i64, i64 runs lanes from begin, a multiple of the lanes of a turn, to end - 1, over an
- * hgv_launch of <hologram/vector.h> as clang lays it out for wasm32. Of kernels with fma of f64 the
- * module imports env.fma. about: a text in a section of its own; may be "". HG_ERROR_ISA: a kernel
- * has what this printer has not. Text of such bytes: emit_wasm_text. */
-void emit_wasm_caps(kir_caps *caps, bool fma64); /* what kernels may have; fma64: that import */
+ * hgv_launch of <hologram/vector.h> as clang lays it out for wasm32. about: a text in a section of
+ * its own; may be "". HG_ERROR_ISA: a kernel has what this printer has not. Text of such bytes:
+ * emit_wasm_text. */
+void emit_wasm_caps(kir_caps *caps); /* what kernels may have */
 hg_status emit_wasm(vec_kernel *const *kernels, uint32_t count, const char *const *names,
                     const char *about, hg_text *out) HG_NODISCARD;
 /* The same as a module that stands alone: it imports nothing, and exports its memory and what

@@ -626,18 +626,11 @@ static emit_wasm_made print_kernel(wa_printer *p) {
                             .turn_bytes = p->k->blocks ? p->memory.kept_bytes : 0};
 }
 
-void emit_wasm_caps(kir_caps *caps, bool fma64) {
+void emit_wasm_caps(kir_caps *caps) {
     vec_caps(caps);
     caps->name = "wasm";
-    caps->fma64 = fma64;
+    caps->fma64 = false;
     caps->half = false;
-}
-
-static bool has_fma(const vec_kernel *k) {
-    for (const vec_function *f = k->functions; f; f = f->next)
-        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-            if (v->op == VEC_PRIM && v->prim == KIR_FFMA && v->type == HG_TYPE_F64) return true;
-    return false;
 }
 
 /* So far the module has no function that is too large for hosts. */
@@ -660,9 +653,6 @@ static hg_status check_limits(const wasm_module *m, const char *name) {
 static hg_status print_kernels(wa_module *module, vec_kernel *const *kernels, uint32_t count,
                                const char *const *names, emit_wasm_made *made) {
     hg_status status = HG_OK;
-    bool fma = false;
-    for (uint32_t i = 0; i < count; i++) fma = fma || has_fma(kernels[i]);
-    if (fma) wa_import_fma(module);
     for (uint32_t i = 0; i < count && status == HG_OK; i++) {
         char name[96];
         uint32_t tables = 0;

@@ -426,21 +426,6 @@ static void write_mulhi(wa_module *m, wasm_code *c) {
     w(c, W_I64_ADD);
 }
 
-static void write_fma_f64x2(wa_module *m, wasm_code *c) {
-    enum { A, B, C };
-    for (uint32_t lane = 0; lane < 2; lane++) {
-        for (uint32_t n = 0; n < 3; n++) {
-            w_get(c, n);
-            w_lane(c, W_F64X2_EXTRACT_LANE, lane);
-        }
-        w_number(c, W_CALL, number_of(m, WA_HELPER_FMA));
-        if (lane)
-            w_lane(c, W_F64X2_REPLACE_LANE, 1);
-        else
-            w(c, W_F64X2_SPLAT);
-    }
-}
-
 /* ---- atomics that have no instruction: the smaller, or the larger, stays ---- */
 
 static void write_extreme(wasm_code *c, bool wide) {
@@ -491,7 +476,6 @@ static void write_one(wa_module *m, wa_helper helper, wasm_code *c) {
     case WA_HELPER_FUEL: write_fuel(m, c); break;
     case WA_HELPER_COORDINATE: write_coordinate(m, c); break;
     case WA_HELPER_MULHI: write_mulhi(m, c); break;
-    case WA_HELPER_FMA_F64X2: write_fma_f64x2(m, c); break;
     default: write_extreme(c, helper == WA_HELPER_ATOMIC_8);
     }
 }
@@ -501,16 +485,11 @@ void wa_write_helpers(wa_module *m) {
         more = false;
         for (int i = 0; i < WA_HELPER_COUNT; i++) {
             wasm_code c;
-            if (!m->helpers[i] || m->written[i] || i == WA_HELPER_FMA) continue;
+            if (!m->helpers[i] || m->written[i]) continue;
             wasm_begin(&c, ROWS[i].signature);
             write_one(m, (wa_helper)i, &c);
             wasm_define(&m->m, m->helpers[i] - 1, &c);
             m->written[i] = more = true;
         }
     }
-}
-
-void wa_import_fma(wa_module *m) {
-    m->helpers[WA_HELPER_FMA] = 1 + wasm_import(&m->m, ROWS[WA_HELPER_FMA].name,
-                                                ROWS[WA_HELPER_FMA].signature);
 }

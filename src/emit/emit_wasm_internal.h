@@ -52,8 +52,6 @@ enum {
     HELPER(FUEL, "fuel", "iI:i")                    \
     HELPER(COORDINATE, "coordinate", "iiI:i")       \
     HELPER(MULHI, "mulhi", "II:I")                  \
-    HELPER(FMA, "fma", "FFF:F")                     \
-    HELPER(FMA_F64X2, "fma_f64x2", "vvv:v")         \
     HELPER(ATOMIC_4, "atomic_4", "iii:i")           \
     HELPER(ATOMIC_8, "atomic_8", "iiI:I")
 typedef enum wa_helper {
@@ -158,7 +156,6 @@ void wa_splat(wa_printer *p, uint8_t type, uint32_t size);
 void wa_replace(wa_printer *p, uint8_t type, uint32_t size, uint32_t lane);
 void wa_call(wa_printer *p, wa_helper helper);
 void wa_write_helpers(wa_module *module);
-void wa_import_fma(wa_module *module); /* of f64: of whoever makes the module; in front of all */
 void wa_zero(wa_printer *p, uint8_t type);
 
 /* A variable that is each: part i; one: its value, i is 0. In memory the address comes first. */

@@ -174,15 +174,9 @@ static void fma_f32x4(wa_printer *p, const vec_value *v, uint32_t i) {
     wasm_release(p->c, mark);
 }
 
-static void fma_lanes(wa_printer *p, const vec_value *v) {
-    const uint32_t size = wa_size(p, v);
-    for (uint32_t i = 0; i < wa_parts(p, size); i++) {
-        if (size == 4) {
-            fma_f32x4(p, v, i);
-        } else {
-            for (uint8_t n = 0; n < 3; n++) wa_part(p, v->args[n], 8, i);
-            wa_call(p, WA_HELPER_FMA_F64X2);
-        }
+static void fma_lanes(wa_printer *p, const vec_value *v) { /* f64 has none: emit_wasm_caps */
+    for (uint32_t i = 0; i < wa_parts(p, 4); i++) {
+        fma_f32x4(p, v, i);
         set_part(p, v, i);
     }
 }

@@ -282,7 +282,6 @@ static void one_prim(wa_printer *p, kir_op op, uint8_t to, uint8_t from) {
             w(p->c, W_I32_SUB);
         }
         return;
-    case KIR_FFMA: wa_call(p, WA_HELPER_FMA); return;
     default: break;
     }
     if (!known || plain == W_NONE) {

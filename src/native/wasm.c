@@ -59,7 +59,7 @@ static void level_of(tile_level level, native_level *how) {
                           .registers = 16};
 }
 
-static void caps_of(kir_caps *caps) { emit_wasm_caps(caps, true); }
+static void caps_of(kir_caps *caps) { emit_wasm_caps(caps); }
 static bool always(void) { return true; }
 static const char *open_host(char reason[256]) {
     (void)reason;

@@ -98,7 +98,7 @@ hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m
     kir_caps caps;
     kir_module *low = NULL;
     if (job->wasm)
-        emit_wasm_caps(&caps, false);
+        emit_wasm_caps(&caps);
     else
         vec_caps(&caps);
     hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL,

@@ -444,7 +444,7 @@ static hg_status find_caps(const char *name, emit_job *o) {
     char first[32], known[256];
     const bool wasm = o->target == emitter_find("wasm") || o->target == emitter_find("wat");
     const bool vectors = o->target == emitter_find("vector");
-    if (!name && o->target->form == EMIT_LANES && wasm) emit_wasm_caps(&o->caps.kir, false);
+    if (!name && o->target->form == EMIT_LANES && wasm) emit_wasm_caps(&o->caps.kir);
     if (!name && o->target->form == EMIT_LANES && !wasm) emit_c_caps(&o->caps.kir);
     if (!name && vectors) vec_caps(&o->caps.kir);
     if (!name && o->target->form != EMIT_DEVICE && !o->device_form) return HG_OK;

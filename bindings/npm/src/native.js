@@ -52,7 +52,7 @@ export const CODE_BYTES = 16;
 const WORDS = CODE_BYTES / 4;
 
 /** code_here(place) of a worker: whether its table has the code of that place, which it makes if need be. A worker may compile at once. */
-export function codeOfWorker(memory, { __indirect_function_table: table, fma }, codes, stack) {
+export function codeOfWorker(memory, { __indirect_function_table: table }, codes, stack) {
   const records = new Uint32Array(memory.buffer, codes, CODE_RECORDS * WORDS);
   const own = table.length - 1;
   const made = []; // numbers, by place
@@ -62,7 +62,7 @@ export function codeOfWorker(memory, { __indirect_function_table: table, fma }, 
     if (made[place] === number) return 1;
     try {
       const module = new WebAssembly.Module(new Uint8Array(memory.buffer, at, size).slice());
-      const env = { memory, __indirect_function_table: table, __stack_pointer: pointer, __memory_base: data, fma };
+      const env = { memory, __indirect_function_table: table, __stack_pointer: pointer, __memory_base: data };
       const { exports } = new WebAssembly.Instance(module, { env });
       if (table.length <= place) table.grow(place + 1 - table.length);
       table.set(place, exports.hologram_kernel);
@@ -128,14 +128,14 @@ export class NativeCode {
 
   async #make(given, number) {
     const bytes = this.#shared ? overShared(given) : given;
-    const { memory, __indirect_function_table: table, fma, hologram_code_arrives } = this.#library;
+    const { memory, __indirect_function_table: table, hologram_code_arrives } = this.#library;
     const module = await WebAssembly.compile(bytes);
     const record = this.#modules.get(number);
     if (!record) return; // its kernel has gone
     this.#stack ??= new WebAssembly.Global({ value: 'i32', mutable: true }, (this.#allocate(STACK_BYTES) + STACK_BYTES) & ~15);
     const size = dataBytes(module);
     if (size) record.data = this.#allocate(size);
-    const env = { memory, __indirect_function_table: table, __stack_pointer: this.#stack, __memory_base: record.data, fma };
+    const env = { memory, __indirect_function_table: table, __stack_pointer: this.#stack, __memory_base: record.data };
     record.starts = true;
     const instance = await WebAssembly.instantiate(module, { env }).finally(() => {
       record.starts = false;

@@ -79,10 +79,83 @@ static kir_function *fma_by_f64(rewrite_pass *p) {
     return h.function;
 }
 
+static kir_value *magnitude(kir_builder *b, kir_value *x) {
+    kir_value *all = kir_const(b, HG_TYPE_U64, INT64_MAX);
+    return kir_binary(b, KIR_AND, kir_convert(b, KIR_BITCAST, HG_TYPE_U64, x), all);
+}
+
+/* A factor whose halves are exact, as are their products, of another such one: 0, or from 2^-480 to
+ * 2^480. */
+static kir_value *is_plain_factor(kir_builder *b, kir_value *x) {
+    const uint64_t least = UINT64_C(543) << 52, most = UINT64_C(1503) << 52;
+    kir_value *m = magnitude(b, x);
+    kir_value *above = kir_sub(b, m, kir_const(b, HG_TYPE_U64, least));
+    kir_value *within = below(b, above, kir_const(b, HG_TYPE_U64, most - least));
+    return kir_binary(b, KIR_OR, within, is_zero(b, m));
+}
+
+typedef struct sum {
+    kir_value *h, *l;
+} sum;
+/* Exactly: Knuth, TAOCP 2, 4.2.2. */
+static sum add_exactly(kir_builder *b, kir_value *x, kir_value *y) {
+    kir_value *s = kir_add(b, x, y), *t = kir_sub(b, s, x);
+    kir_value *of_x = kir_sub(b, x, kir_sub(b, s, t)), *of_y = kir_sub(b, y, t);
+    return (sum){s, kir_add(b, of_x, of_y)};
+}
+
+/* f64 fma by f64: the product and its error are exact, and so is their sum with c as three numbers,
+ * of which the two smaller ones are added to odd, then the largest (Boldo, Melquiond, "Emulation of
+ * a FMA and correctly rounded sums", 2008). A result of 0 is that of x y + c, whose sign is right.
+ * By integers only where a part may overflow or be lost: c is below 2^1000 for the rest. */
+static kir_function *fma_by_sums(rewrite_pass *p) {
+    const uint8_t types[] = {HG_TYPE_F64, HG_TYPE_F64, HG_TYPE_F64};
+    kir_function *by_bits = soft_arithmetic(p, KIR_FFMA, HG_TYPE_F64);
+    rewrite_helper h = rewrite_helper_begin(p, "fma_by_sums", HG_TYPE_F64, 3, types);
+    if (!h.fresh) return h.function;
+    kir_builder *b = &h.b;
+    kir_value *x = kir_param(b, 0), *y = kir_param(b, 1), *c = kir_param(b, 2);
+    kir_var *result = kir_var_create(b->module, b->function, HG_TYPE_F64, 0, "fused");
+    if (!result) {
+        p->b.failed = true;
+        return h.function;
+    }
+    kir_value *product = kir_mul(b, x, y);
+    const sum t = add_exactly(b, c, kir_split_product_error(b, x, y)),
+              v = add_exactly(b, product, t.h);
+    kir_value *rounded = kir_add(b, v.h, kir_add_to_odd(b, t.l, v.l)),
+              *zero = kir_binary(b, KIR_FCMP_EQ, rounded, kir_f64(b, 0));
+    kir_value *nothing = kir_add(b, product, c);
+    kir_set(b, result, kir_select(b, zero, nothing, rounded));
+    kir_value *plain = kir_binary(b, KIR_AND, is_plain_factor(b, x), is_plain_factor(b, y)),
+              *small = below(b, magnitude(b, c), kir_const(b, HG_TYPE_U64, UINT64_C(2023) << 52));
+    kir_value *hard = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_AND, plain, small)));
+    kir_value *words[3];
+    for (uint8_t i = 0; i < 3; i++)
+        words[i] = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, kir_param(b, i));
+    kir_value *exact = kir_call(b, by_bits, 3, words, NULL);
+    kir_set(b, result, kir_convert(b, KIR_BITCAST, HG_TYPE_F64, exact));
+    kir_if_end(b, hard);
+    kir_return(b, kir_get(b, result));
+    rewrite_helper_end(p, &h);
+    return h.function;
+}
+
+/* Whether f64 has sums and products that round as they should. */
+static bool has_sums(const kir_caps *caps) {
+    return caps->f64 && !caps->inexact[KIR_FADD][1] && !caps->inexact[KIR_FSUB][1] &&
+           !caps->inexact[KIR_FMUL][1] && !caps->inexact[KIR_FCMP_EQ][1];
+}
+
 static void lower_fma(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     kir_value *args[3];
     bool by_bits = v->type == HG_TYPE_F64 || !p->caps->f64;
+    if (v->type == HG_TYPE_F64 && has_sums(p->caps)) {
+        for (uint8_t i = 0; i < 3; i++) args[i] = rewrite_arg(p, v, i);
+        rewrite_set(p, v, kir_call(b, fma_by_sums(p), 3, args, NULL));
+        return;
+    }
     uint8_t carrier = v->type == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32;
     for (uint8_t i = 0; i < 3; i++) {
         args[i] = rewrite_arg(p, v, i);

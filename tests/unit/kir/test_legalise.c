@@ -782,6 +782,70 @@ static void relaxed_arithmetic(void) {
     }
 }
 
+/* ---- f64 fma by sums ---- */
+
+/* A number with a significand of few bits or many, and an exponent from `least` on. */
+static double scaled(int least, int span) {
+    uint64_t r = next_random();
+    double significand = r & 1 ? (double)(int64_t)(next_random() >> 11 | UINT64_C(1) << 52)
+                               : (double)(1 + r / 16 % 64);
+    return ldexp(r & 2 ? -significand : significand,
+                 least - 52 + (int)(next_random() % (uint64_t)span));
+}
+
+/* An addend for which the rounding of x y + c is hard: the product nearly cancels, a tie is near,
+ * or one of the two is far below the other. */
+static double hard_addend(double x, double y) {
+    const double p = x * y, unit = isfinite(p) && p != 0 ? ldexp(1, ilogb(p) - 53) : 0x1p-1074;
+    switch (next_random() % 8) {
+    case 0: return -p;
+    case 1: return nextafter(-p, next_random() & 1 ? INFINITY : -INFINITY);
+    case 2: return next_random() & 1 ? unit : -unit;
+    case 3: return -p + unit;
+    case 4: return fma(x, y, -p) * (next_random() & 1 ? -1 : 1);
+    case 5: return ldexp(p, (int)(next_random() % 240) - 120);
+    case 6: return next_random() & 1 ? 0.0 : -0.0;
+    default: return scaled(-1080, 2100);
+    }
+}
+
+/* Beside the machine's own, or the C library's. */
+static void fused_by_sums(const kir_caps *caps, int count) {
+    kir_module *m = kir_module_create("fused"), *low = NULL;
+    kir_builder b;
+    kir_value *args[3];
+    for (int i = 0; i < 3; i++) add_input(m, HG_TYPE_F64);
+    kir_function *f = kir_function_create(m, "main", KIR_VOID);
+    kir_builder_init(&b, m, f);
+    for (uint8_t i = 0; i < 3; i++) args[i] = get_input(&b, i);
+    store_result(&b, 0, kir_emit(&b, KIR_FFMA, HG_TYPE_F64, 3, args));
+    CHECK(kir_legalise(m, caps, &low) == HG_OK);
+    for (int i = 0; low && i < count; i++) {
+        static const int RANGES[][2] = {{-2, 4}, {-490, 20}, {470, 20}, {-1080, 2100}, {-560, 60}};
+        const int *range = RANGES[next_random() % HG_COUNT_OF(RANGES)];
+        double x[3] = {scaled(range[0], range[1]), scaled(range[0], range[1])}, found;
+        uint64_t words[3];
+        uint8_t memory[MEMORY] = {0};
+        eval_value in[3], in_low[3];
+        int fault = 0;
+        if (next_random() % 16 == 0) x[next_random() & 1] = next_random() & 1 ? 0.0 : -0.0;
+        x[2] = hard_addend(x[0], x[1]);
+        memcpy(words, x, sizeof words);
+        for (int k = 0; k < 3; k++) in[k] = ev_from(words[k]);
+        lower_inputs(low, m, in, in_low);
+        run_module(low, false, in_low, memory, &fault);
+        memcpy(&found, memory, sizeof found);
+        const double expected = fma(x[0], x[1], x[2]);
+        const bool good = !fault &&
+                          (isnan(expected) ? isnan(found)
+                                           : memcmp(&found, &expected, sizeof found) == 0);
+        CHECK_MESSAGE(good, "fma(%a, %a, %a) = %a, expected %a", x[0], x[1], x[2], found, expected);
+        if (!good) break;
+    }
+    kir_module_destroy(low);
+    kir_module_destroy(m);
+}
+
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : SANITIZED ? 2 : 6;
     CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) ==
@@ -804,6 +868,7 @@ int main(int argc, char **argv) {
         inexact_operations(ints, 40);
     }
     relaxed_arithmetic();
+    fused_by_sums(&plain, SANITIZED ? 300 : 10000);
     uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
              programs = argc > 4    ? strtoull(argv[4], NULL, 10)
                         : SANITIZED ? 10
