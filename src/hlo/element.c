@@ -15,87 +15,6 @@ static int class_of(const mlir_type *t) {
     return t->truth ? 3 : *name == 'u' ? 2 : *name == 'i' ? 1 : 0;
 }
 
-/* The row's expression with its operands. */
-static const char *expand(mlir_lower *w, const char *text, const mlir_type *in,
-                          const mlir_type *out, const mlir_scalar *args) {
-    char buffer[600];
-    size_t at = 0, width = hg_type_size_bytes((hg_type)in->element) * 8;
-    for (; *text && at < sizeof buffer - 64; text++) {
-        char number[8];
-        const char *piece = number;
-        if (*text != '$') {
-            buffer[at++] = *text;
-            continue;
-        }
-        text++;
-        snprintf(number, sizeof number, "%s%zu",
-                 *text == 'S'   ? "i"
-                 : *text == 'U' ? "u"
-                                : "",
-                 width);
-        if (*text >= 'a') piece = args[*text - 'a'].re;
-        if (*text == 'T') piece = mlir_type_name(out);
-        size_t length = strlen(piece);
-        if (length > 60) length = 60;
-        memcpy(buffer + at, piece, length);
-        at += length;
-    }
-    buffer[at] = 0;
-    return mlir_text(w, "%s", buffer);
-}
-
-static mlir_scalar product(mlir_lower *w, const char *type, mlir_scalar a, mlir_scalar b) {
-    mlir_scalar c = {.re = mlir_let(w, type, "%s * %s - %s * %s", a.re, b.re, a.im, b.im)};
-    c.im = mlir_let(w, type, "%s * %s + %s * %s", a.re, b.im, a.im, b.re);
-    return c;
-}
-
-/* The divisor is scaled by its greater part: its square neither overflows nor vanishes. */
-static mlir_scalar quotient(mlir_lower *w, const char *type, mlir_scalar a, mlir_scalar b) {
-    const char *scale = mlir_let(w, type, "max(abs(%s), abs(%s))", b.re, b.im);
-    const char *x = mlir_let(w, type, "%s / %s", b.re, scale),
-               *y = mlir_let(w, type, "%s / %s", b.im, scale),
-               *norm = mlir_let(w, type, "%s * %s + %s * %s", x, x, y, y);
-    mlir_scalar c = {
-        .re = mlir_let(w, type, "(%s * %s + %s * %s) / %s / %s", a.re, x, a.im, y, norm, scale)};
-    c.im = mlir_let(w, type, "(%s * %s - %s * %s) / %s / %s", a.im, x, a.re, y, norm, scale);
-    return c;
-}
-
-/* The operations that complex numbers have. */
-static mlir_scalar map_complex(mlir_lower *w, const char *name, const mlir_type *in,
-                               const mlir_scalar *x) {
-    const char *type = mlir_type_name(in);
-    mlir_scalar a = x[0], b = x[1], c = {"0", "0"};
-    name += strncmp(name, "stablehlo.", 10) == 0 ? 10 : 0;
-    if (!strcmp(name, "add") || !strcmp(name, "subtract")) {
-        char sign = *name == 'a' ? '+' : '-';
-        c.re = mlir_let(w, type, "%s %c %s", a.re, sign, b.re);
-        c.im = mlir_let(w, type, "%s %c %s", a.im, sign, b.im);
-    } else if (!strcmp(name, "multiply")) {
-        c = product(w, type, a, b);
-    } else if (!strcmp(name, "divide")) {
-        c = quotient(w, type, a, b);
-    } else if (!strcmp(name, "negate")) {
-        c.re = mlir_let(w, type, "-%s", a.re);
-        c.im = mlir_let(w, type, "-%s", a.im);
-    } else if (!strcmp(name, "abs")) {
-        c.re = mlir_let(w, type, "hypot(%s, %s)", a.re, a.im);
-    } else if (!strcmp(name, "exponential")) {
-        const char *length = mlir_let(w, type, "exp(%s)", a.re);
-        c.re = mlir_let(w, type, "%s * cos(%s)", length, a.im);
-        c.im = mlir_let(w, type, "%s * sin(%s)", length, a.im);
-    } else if (!strcmp(name, "log")) {
-        c.re = mlir_let(w, type, "log(hypot(%s, %s))", a.re, a.im);
-        c.im = mlir_let(w, type, "atan2(%s, %s)", a.im, a.re);
-    } else if (!strcmp(name, "chlo.square")) {
-        c = product(w, type, a, a);
-    } else {
-        mlir_refuse(w, "not read for complex elements");
-    }
-    return c;
-}
-
 static mlir_scalar select_complex(mlir_lower *w, const char *type, const mlir_scalar *x) {
     mlir_scalar c = {.re = mlir_let(w, type, "%s != 0 ? %s : %s", x[0].re, x[1].re, x[2].re)};
     c.im = mlir_let(w, type, "%s != 0 ? %s : %s", x[0].re, x[1].im, x[2].im);
@@ -107,14 +26,14 @@ static mlir_scalar map_scalars(mlir_lower *w, const mlir_row *row, const mlir_ty
                                const mlir_type *out, const mlir_scalar *args) {
     bool select = strcmp(row->name, "stablehlo.select") == 0;
     if (in->complex && select) return select_complex(w, mlir_type_name(in), args);
-    if (in->complex) return map_complex(w, row->name, in, args);
+    if (in->complex) return mlir_map_complex(w, row->name, in, args);
     const char *text = row->text[class_of(in)];
     if (!*text) {
         mlir_refuse(w, "not for elements of type %s", in->truth ? "i1" : mlir_type_name(in));
         return NOTHING;
     }
-    return (mlir_scalar){mlir_let(w, mlir_type_name(out), "%s", expand(w, text, in, out, args)),
-                         NULL};
+    return (mlir_scalar){
+        mlir_let(w, mlir_type_name(out), "%s", mlir_expand(w, text, in, out, args)), NULL};
 }
 
 /* The type that says which column: of select that of its branches. */
@@ -751,7 +670,7 @@ static void add_product(mlir_lower *w, const mlir_type *sum_type, mlir_scalar su
                      "numbers, complex ones or none"))
         return;
     if (sum_type->complex) {
-        mlir_scalar p = product(w, type, x, y);
+        mlir_scalar p = mlir_complex_product(w, type, x, y);
         mlir_line(w, "%s = %s + %s", sum.re, sum.re, p.re);
         mlir_line(w, "%s = %s + %s", sum.im, sum.im, p.im);
         return;

@@ -90,6 +90,9 @@ const char *mlir_text(mlir_lower *w, const char *format, ...) HG_PRINTF(2, 3);
 void mlir_line(mlir_lower *w, const char *format, ...) HG_PRINTF(2, 3);
 /* A variable of that type: its name. */
 const char *mlir_let(mlir_lower *w, const char *type, const char *format, ...) HG_PRINTF(3, 4);
+/* A row's expression with its operands, whose first parts are $a, $b, ... */
+const char *mlir_expand(mlir_lower *w, const char *text, const mlir_type *in, const mlir_type *out,
+                        const mlir_scalar *args);
 /* "{": what is known in it is forgotten behind it. Returns what mlir_close takes. */
 uint64_t mlir_open(mlir_lower *w, const char *format, ...) HG_PRINTF(2, 3);
 void mlir_close(mlir_lower *w, uint64_t known, const char *text);

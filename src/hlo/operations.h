@@ -32,4 +32,9 @@ const mlir_row *mlir_row_named(const mlir_word *name);
 #undef MLIR_OP
 mlir_scalar mlir_element_of_map(mlir_lower *w, const mlir_tensor *t, const char *const *at);
 
+/* complex.c: an operation on each element. */
+mlir_scalar mlir_map_complex(mlir_lower *w, const char *name, const mlir_type *in,
+                             const mlir_scalar *x);
+mlir_scalar mlir_complex_product(mlir_lower *w, const char *type, mlir_scalar a, mlir_scalar b);
+
 #endif

@@ -186,3 +186,32 @@ mlir_scalar mlir_zero(const mlir_type *type) {
                            : "0";
     return (mlir_scalar){zero, zero};
 }
+
+/* The row's expression with its operands. */
+const char *mlir_expand(mlir_lower *w, const char *text, const mlir_type *in, const mlir_type *out,
+                        const mlir_scalar *args) {
+    char buffer[600];
+    size_t at = 0, width = hg_type_size_bytes((hg_type)in->element) * 8;
+    for (; *text && at < sizeof buffer - 64; text++) {
+        char number[8];
+        const char *piece = number;
+        if (*text != '$') {
+            buffer[at++] = *text;
+            continue;
+        }
+        text++;
+        snprintf(number, sizeof number, "%s%zu",
+                 *text == 'S'   ? "i"
+                 : *text == 'U' ? "u"
+                                : "",
+                 width);
+        if (*text >= 'a') piece = args[*text - 'a'].re;
+        if (*text == 'T') piece = mlir_type_name(out);
+        size_t length = strlen(piece);
+        if (length > 60) length = 60;
+        memcpy(buffer + at, piece, length);
+        at += length;
+    }
+    buffer[at] = 0;
+    return mlir_text(w, "%s", buffer);
+}

@@ -60,12 +60,14 @@ def update(x, k): return lax.dynamic_update_slice(x, jnp.ones((2, 2), x.dtype), 
 def widths(x, k): return x.astype(jnp.bfloat16) * 2, x.astype(jnp.float16) + 1, k.astype(jnp.uint8), k.astype(jnp.int8) * jnp.int8(3), x.astype(jnp.int32), k.astype(jnp.float32), x > 0, (k != 0).astype(jnp.float32), lax.bitcast_convert_type(x, jnp.uint32), x.astype(jnp.bfloat16).astype(jnp.float32)
 def complexes(x, y):
     z = x + 1j * y; w = z * z + jnp.conj(z); return jnp.abs(w), w.real, jnp.angle(z), w, jnp.exp(z)
+def complex_functions(x, y):
+    z = x + 1j * y; w = y - 0.5j * x; return jnp.sqrt(z), jnp.sqrt(-z), lax.rsqrt(z), jnp.sin(z), jnp.cos(z), jnp.tan(z), jnp.tanh(z), jnp.sinh(z), jnp.cosh(z), jnp.power(z, w), lax.logistic(z), jnp.expm1(z), jnp.log1p(z), jnp.sign(z), jnp.sign(0 * z), jnp.sqrt(0 * z)
 L = [
     (mlp, f(3,5), f(5,8), f(8), f(8,2), f(2)), (conv, f(2,6,5,3), f(3,3,3,4)), (conv_nchw, f(1,2,5,5), f(3,2,3,3)), (conv_groups, f(2,4,7), f(6,2,3)), (conv_transpose, f(1,3,4,2), f(3,3,2,3)),
  (attention, f(2,2,4,3), f(2,2,4,3), f(2,2,4,3)), (scan, f(4,4)*.3, f(6,4)), (fori, f(3)), (newton, np.float32(2)), (cond, f(4)), (switch, np.int32(1), f(3)),
  (layer_norm, f(3,8), f(8), f(8)), (batch_norm, f(2,3,4,4), f(3), f(3)), (rng, np.array([3,9],np.uint32)), (rng_normal, np.array([1,2],np.uint32)), (rng_bits, np.array([1,2],np.uint32)),
  (max_pool, f(1,7,7,2)), (avg_pool, f(1,6,6,2)), (gelu, f(9)), (gelu_exact, f(9)), (loss, f(6,4), f(5,6), i(0,4,5)), (functions, f(8)), (inverse, np.clip(f(8)*.4,-.9,.9)), (special, f(8)),
- (integers, i(-50,50,9), np.array([3,-7,1,5,-2,9,-1,4,8],np.int32)), (shapes, f(4,5)), (update, f(5,6), np.int32(2)), (widths, f(6), i(0,100,6)), (complexes, f(5), f(5)),
+ (integers, i(-50,50,9), np.array([3,-7,1,5,-2,9,-1,4,8],np.int32)), (shapes, f(4,5)), (update, f(5,6), np.int32(2)), (widths, f(6), i(0,100,6)), (complexes, f(5), f(5)), (complex_functions, np.array([1.5, -0.7, 0.3, -2, 0, 1e-3], np.float32), np.array([0.4, -1.2, 2, 0.1, 1.1, -0.2], np.float32)),
 ]
 
 def N(name, fn, *inputs):
