@@ -321,6 +321,13 @@ await check('atomics on shared memory that lives across steps: every block begin
   steps.close();
 });
 
+await check('an array that is too large', async () => {
+  const wasm = (await load()).backend('wasm');
+  for (const bytes of [2 ** 31, 2 ** 40]) {
+    const message = await failure(() => wasm.buffer('u8', bytes));
+    expect(message.includes(`${bytes} bytes are not available: one array has at most 2143289343 here`), message);
+  }
+});
 await check('memory beyond 2 GiB', async () => {
   if (process.env.HG_SLICE !== 'long') return; // it takes 4 GiB of the machine's
   const big = await load();

@@ -187,9 +187,12 @@ static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driv
 
 static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) {
     (void)device;
-    uint8_t *bytes = size <= PTRDIFF_MAX - 2 * ALIGN_HUGE
-                         ? hg_calloc_aligned(size ? (size_t)size : 1, alignment_for(size))
-                         : NULL;
+    const uint64_t most = PTRDIFF_MAX - 2 * ALIGN_HUGE; /* in WebAssembly below 2 GiB */
+    if (size > most)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                       "%llu bytes are not available: one array has at most %llu here",
+                       (unsigned long long)size, (unsigned long long)most);
+    uint8_t *bytes = hg_calloc_aligned(size ? (size_t)size : 1, alignment_for(size));
     if (!bytes)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available",
                        (unsigned long long)size);
