@@ -214,25 +214,32 @@ static void write_launch(build_wasm *k, const plan_step *step, const build_step 
     build_wasm_end_unless(k);
 }
 
+/* Zeros where bytes that are written are all zeros. */
+static bool push_source(build_wasm *k, const build_step *s, const plan_action *action) {
+    const plan_part *parts = &s->expansion.parts.data[action->first_part];
+    bool any = false;
+    if (action->kind == PLAN_COPY) {
+        push_address(k, s, &parts[1]);
+        return true;
+    }
+    const uint8_t *bytes = s->expansion.bytes.data + action->first_byte;
+    for (uint64_t i = 0; i < parts[0].bytes; i++) any |= bytes[i] != 0;
+    w_i32(k->c, any ? k->m->alone.base + wasm_data(k->m, bytes, parts[0].bytes, 16) : 0);
+    return any;
+}
+
 static void write_action(build_wasm *k, const plan_step *step, const build_step *s,
                          uint64_t number) {
     const plan_action *action = &s->expansion.actions.data[number];
-    const plan_part *parts = &s->expansion.parts.data[action->first_part];
-    const uint8_t *bytes = s->expansion.bytes.data + action->first_byte;
-    uint64_t ones = 0;
+    const plan_part *to = &s->expansion.parts.data[action->first_part];
     if (action->kind == PLAN_LAUNCH) {
         write_launch(k, step, s, number);
         return;
     }
-    push_address(k, s, &parts[0]);
-    for (uint64_t i = 0; action->kind == PLAN_WRITE && i < parts[0].bytes; i++)
-        ones += bytes[i] != 0;
-    if (action->kind == PLAN_COPY)
-        push_address(k, s, &parts[1]);
-    else
-        w_i32(k->c, ones ? k->m->alone.base + wasm_data(k->m, bytes, parts[0].bytes, 16) : 0);
-    w_i32(k->c, (uint32_t)parts[0].bytes);
-    w(k->c, action->kind == PLAN_COPY || ones ? W_MEMORY_COPY : W_MEMORY_FILL);
+    push_address(k, s, to);
+    const bool copies = push_source(k, s, action);
+    w_i32(k->c, (uint32_t)to->bytes);
+    w(k->c, copies ? W_MEMORY_COPY : W_MEMORY_FILL);
 }
 
 /* ---- a map whose count the call knows ---- */
