@@ -96,17 +96,19 @@ const example DEVICE_EXAMPLES[] = {
      .lanes = 37,
      .proven = true,
      .regs = {[1] = H(3)},
-     .text = ".atlas 1\n.program zeros\n.param r1 x buffer f32 inout\n    cvt.f32.u64 r10, r255\n  "
-             "  neg.f32 r10, r10\n    mov_imm.f32 r11, 0\n"
-             "    add.f32 r12, r10, r11\n    mul.f32 r13, r10, r11\n    sub.f32 r14, r10, r10\n    "
-             "sub.f32 r15, r11, r10\n    exp.f32 r16, "
-             "r10\n    cvt.f64.f32 r17, r10\n    mov_imm.f64 r18, 0\n"
-             "    add.f64 r18, r17, r18\n    sub.f64 r17, r17, r17\n    mul.f64 r17, r17, r18\n    "
-             "mov_imm.u32 r250, 5\n    shl.u64 r0, r255, "
-             "r250\n    stg.f32 [r1 + r0], r12\n    stg.f32 [r1 + r0 + 4], r13\n"
-             "    stg.f32 [r1 + r0 + 8], r14\n    stg.f32 [r1 + r0 + 12], r15\n    stg.f32 [r1 + "
-             "r0 + 16], r16\n    stg.f64 [r1 + r0 + 24], "
-             "r17\n    exit\n"},
+     .text =
+         ".atlas 1\n.program zeros\n.param r1 x buffer f32 inout\n    cvt.f32.u64 r10, r255\n  "
+         "  neg.f32 r10, r10\n    mov_imm.f32 r11, 0\n"
+         "    add.f32 r12, r10, r11\n    mul.f32 r13, r10, r11\n    sub.f32 r14, r10, r10\n    "
+         "sub.f32 r15, r11, r10\n    exp.f32 r16, "
+         "r10\n    cvt.f64.f32 r17, r10\n    mov_imm.f64 r18, 0\n"
+         "    add.f64 r18, r17, r18\n    sub.f64 r17, r17, r17\n    mul.f64 r17, r17, r18\n    "
+         "mov_imm.u32 r250, 5\n    shl.u64 r0, r255, "
+         "r250\n    stg.f32 [r1 + r0], r12\n    ldg.f32 r12, [r1 + r0]\n    add.f32 r15, r15, r12\n"
+         "    stg.f32 [r1 + r0 + 4], r13\n"
+         "    stg.f32 [r1 + r0 + 8], r14\n    stg.f32 [r1 + r0 + 12], r15\n    stg.f32 [r1 + "
+         "r0 + 16], r16\n    stg.f64 [r1 + r0 + 24], "
+         "r17\n    exit\n"},
     {.name = "bytes",
      .grid = {5, 1, 1},
      .block = {8, 1, 1},

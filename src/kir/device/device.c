@@ -303,6 +303,33 @@ static void after(rewrite_pass *p, const kir_value *v) {
     d->at.maybe_stopped = false;
 }
 
+/* ---- results that a compiler has nothing to compute with ---- */
+
+static bool is_in_loop(const kir_value *v) {
+    const kir_region *r = v->parent;
+    while (r->owner && r->owner->op != KIR_LOOP) r = r->owner->parent;
+    return r->owner != NULL;
+}
+
+/* What is stored last goes to memory as it is; what is read behind a store a compiler may take from
+ * the value that was stored. */
+static void note_bare(device *d) {
+    const kir_function *f = d->in->functions;
+    uint8_t *marks = kir_side_of(&d->marks, f);
+    const kir_value *last_read = NULL;
+    if (!d->options->hide_results || d->options->fold > 1) return;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+        if (v->op == KIR_LOAD || v->op == KIR_ATOMIC || v->op == KIR_CALL) last_read = v;
+    bool reads = last_read != NULL;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+        bool last = v->op == KIR_STORE && !reads && !is_in_loop(v);
+        if (kir_type_is_float(v->type)) marks[v->id] |= DEVICE_BARE;
+        for (uint8_t i = 0; i < v->nargs; i++)
+            if (!last || i + 1 < v->nargs) marks[v->args[i]->id] &= (uint8_t)~DEVICE_BARE;
+        if (v == last_read) reads = false;
+    }
+}
+
 static const rewrite_rules DEVICE_RULES = {.lower = lower,
                                            .begin_function = begin_function,
                                            .before = before,
@@ -352,6 +379,7 @@ static hg_status prepare(device *d) {
     HG_TRY(kir_find_zero_bits(d->in, &d->zeros));
     HG_TRY(kir_side_create(d->in, &d->marks));
     note_read_inputs(d);
+    note_bare(d);
     if (d->ghosts) HG_TRY(device_find_kept(d));
     d->kernel.fills = d->kernel.group_memory && !device_writes_shared_first(d);
     if (!d->ghosts) return HG_OK;

@@ -51,7 +51,8 @@ typedef struct device_function {
 enum {
     DEVICE_KEPT = 1 /* decides whether barriers are reached: ghosts compute it */,
     DEVICE_NEEDED = 2 /* what is kept is computed from it */,
-    DEVICE_READ = 4 /* an INPUT that is more than the handle of a slot */
+    DEVICE_READ = 4 /* an INPUT that is more than the handle of a slot */,
+    DEVICE_BARE = 8 /* nothing computes with the float but STORE, and nothing is read behind that */
 };
 
 /* A loop being copied. */
@@ -156,8 +157,8 @@ kir_value *device_limit(device *d, kir_builder *b, kir_field_kind kind, uint32_t
                         uint64_t reach); /* of the offsets' type */
 bool device_lower_input(device *d, const kir_value *v);
 /* What a compiler may not compute with, as something that it does not know: the zero of a float,
- * the second argument of x - x, with hide_results every result and constant. False: nothing to
- * hide. */
+ * the second argument of x - x, with hide_results every constant and every result that something
+ * computes with. False: nothing to hide. */
 bool device_hide(device *d, const kir_value *v);
 hg_status device_lay_out(device *d); /* byte offsets in the record, at the end */
 /* The slot of a kind that the form adds, made when new. */

@@ -125,7 +125,8 @@ bool device_hide(device *d, const kir_value *v) {
         x = kir_sub(b, args[0], hidden(d, args[0]));
     else
         x = rewrite_copy_with(d->p, v, v->type, v->nargs, args);
-    rewrite_set(d->p, v, o->hide_results && !is_constant ? hidden(d, x) : x);
+    bool hides = o->hide_results && !is_constant && !device_has(d, v, DEVICE_BARE);
+    rewrite_set(d->p, v, hides ? hidden(d, x) : x);
     return true;
 }
 
