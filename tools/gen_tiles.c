@@ -211,7 +211,7 @@ static void definition(const native *row, hg_type type) {
     snprintf(common, sizeof common, "%s_common", f);
     snprintf(name, sizeof name, "t_%s_%s", row->name, hg_type_name(type));
     kir_module *m = kir_module_create(f);
-    kir_function *function = m ? kir_definition_function(m, row->fn, type) : NULL;
+    kir_function *function = m ? kir_definition_function(m, row->fn, type, NULL) : NULL;
     hg_text fast = {0};
     bool has_branches = false;
     if (!function || emit_c_function(function, f, &functions) != HG_OK) {

@@ -502,9 +502,15 @@ HGV_LANES_1(frint, f64, f64)
 HGV_FN float hgs_fmul_err_f32(float a, float b) { return hgs_ffma_f32(a, b, -(a * b)); }
 HGV_FN double hgs_fmul_err_f64(double a, double b) { return hgs_ffma_f64(a, b, -(a * b)); }
 #if HGV_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
+#define HGV_MAD(T, C)                                                      \
+    HGV_FN C hgs_fmad_##T(C a, C b, C c) { return hgs_ffma_##T(a, b, c); } \
+    HGV_FN hgv_##T hgv_fmad_##T(hgv_##T a, hgv_##T b, hgv_##T c) { return hgv_ffma_##T(a, b, c); }
 HGV_FN hgv_f32 hgv_fmul_err_f32(hgv_f32 a, hgv_f32 b) { return hgv_ffma_f32(a, b, -(a * b)); }
 HGV_FN hgv_f64 hgv_fmul_err_f64(hgv_f64 a, hgv_f64 b) { return hgv_ffma_f64(a, b, -(a * b)); }
 #else
+#define HGV_MAD(T, C)                                          \
+    HGV_FN C hgs_fmad_##T(C a, C b, C c) { return a * b + c; } \
+    HGV_FN hgv_##T hgv_fmad_##T(hgv_##T a, hgv_##T b, hgv_##T c) { return a * b + c; }
 HGV_FN hgv_f32 hgv_fmul_err_f32(hgv_f32 a, hgv_f32 b) {
     const hgv_f32 ha = (hgv_f32)((hgv_u32)a & 0xfffff000u), la = a - ha,
                   hb = (hgv_f32)((hgv_u32)b & 0xfffff000u), lb = b - hb;
@@ -517,6 +523,11 @@ HGV_FN hgv_f64 hgv_fmul_err_f64(hgv_f64 a, hgv_f64 b) {
     return ((ha * hb - a * b + ha * lb) + la * hb) + la * lb;
 }
 #endif
+
+/* a * b + c, fused where the machine does that itself: of functions whose results do not depend on
+ * it. */
+HGV_MAD(f32, float)
+HGV_MAD(f64, double)
 
 /* Floats to integers of the same size: what does not fit is cut off first, so that no conversion is
  * left to the machine. */

@@ -41,6 +41,7 @@ void hg_capset_get(uint32_t index, hg_capset *set) {
     set->kir.f64 = r->f64;
     set->kir.fma32 = r->fma32;
     set->kir.fma64 = r->fma64;
+    set->kir.mad = r->fma32 && r->fma64;
     set->kir.subnormals = r->subnormals;
     set->kir.half = r->half;
     set->kir.folds_zeros = r->folds_zeros;

@@ -34,6 +34,8 @@ static const c_builtin CUDA_BUILTINS[] = {
     {KIR_FSQRT,   C_IN_F64,   "__dsqrt_rn($0)"},
     {KIR_FFMA,    C_IN_F32,   "__fmaf_rn($0, $1, $2)"},
     {KIR_FFMA,    C_IN_F64,   "__fma_rn($0, $1, $2)"},
+    {KIR_FMAD,    C_IN_F32,   "__fmaf_rn($0, $1, $2)"},
+    {KIR_FMAD,    C_IN_F64,   "__fma_rn($0, $1, $2)"},
     {KIR_FMULERR, C_IN_F32,   "__fmaf_rn($0, $1, -($0 * $1))"},
     {KIR_FMULERR, C_IN_F64,   "__fma_rn($0, $1, -($0 * $1))"},
     {KIR_FFLOOR,  C_IN_F32,   "floorf($0)"},

@@ -32,6 +32,7 @@ static const c_builtin BUILTINS[] = {
     {KIR_MULHI_U, C_INTEGERS & ~C_IN_U64, "mul_hi($0, $1)"},
     {KIR_FSQRT,   C_FLOATS,   "sqrt($0)"},
     {KIR_FFMA,    C_FLOATS,   "fma($0, $1, $2)"},
+    {KIR_FMAD,    C_FLOATS,   "fma($0, $1, $2)"},
     {KIR_FMULERR, C_FLOATS,   "fma($0, $1, -($0 * $1))"},
     {KIR_FFLOOR,  C_IN_F32,   INTEGRAL_F32("floor")},
     {KIR_FFLOOR,  C_IN_F64,   INTEGRAL_F64("floor")},

@@ -39,6 +39,7 @@ typedef enum helper {
     H_F2B,
     H_BIT,
     H_MULERR,
+    H_MAD,
     H_SQUARE_ERR,
     H_COUNT
 } helper;
@@ -67,6 +68,7 @@ static const helper_text HELPERS[H_COUNT] = {
                 "}\n"},
     [H_CLZ] = {"hg_clz_$N", NULL},
     [H_MULERR] = {"hg_mul_err_$N", NULL},
+    [H_MAD] = {"hg_mad_$N", NULL},
     [H_SQUARE_ERR] = {"hg_square_err_$N", NULL},
     [H_F2U] = {"hg_$f_to_$N",
                "$Q$U hg_$f_to_$N($F a) { /* truncates, saturates, NaN gives 0 */\n"
@@ -154,6 +156,13 @@ static const char *const MULERR_TEXT[C_KINDS] = {
     [C_F64] = "$Qdouble hg_mul_err_f64(double a, double b) { /* a * b less its rounding */\n" FUSED "    return fma(a, b, -(a * b));\n"
               "#else\n" ROUNDED_F64("a") CUT_F64("b") ERROR("double", "b"),
 };
+#define MAD(type, suffix, fma)                                                                       \
+    "$Q" type " hg_mad_" suffix "(" type " a, " type " b, " type " c) { /* either will do */\n" FUSED \
+    "    return " fma "(a, b, c);\n#else\n    return a * b + c;\n#endif\n}\n"
+static const char *const MAD_TEXT[C_KINDS] = {
+    [C_F32] = MAD("float", "f32", "fmaf"),
+    [C_F64] = MAD("double", "f64", "fma"),
+};
 static const char *const SQUARE_ERR_TEXT[C_KINDS] = {
     [C_F32] = "$Qfloat hg_square_err_f32(float a) { /* a * a less its rounding */\n" FUSED "    return fmaf(a, a, -(a * a));\n"
               "#else\n" CUT_F32("a") ERROR("float", "a"),
@@ -207,6 +216,7 @@ static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int 
     }
     const char *text = h == H_CLZ          ? CLZ_TEXT[k]
                        : h == H_MULERR     ? MULERR_TEXT[k]
+                       : h == H_MAD        ? MAD_TEXT[k]
                        : h == H_SQUARE_ERR ? SQUARE_ERR_TEXT[k]
                                            : HELPERS[h].text;
     if (h == H_MULHI && p->dialect->multiply_high) text = p->dialect->multiply_high;
@@ -496,6 +506,7 @@ static bool float_expression(c_printer *p, const kir_value *v) {
     case KIR_FMUL: infix(p, v, "*"); return true;
     case KIR_FDIV: infix(p, v, "/"); return true;
     case KIR_FMULERR: product_error(p, v); return true;
+    case KIR_FMAD: call(p, v, H_MAD, kir_kind_of(v->type), -1); return true;
     case KIR_FCMP_EQ: infix(p, v, "=="); return true;
     case KIR_FCMP_LT: infix(p, v, "<"); return true;
     case KIR_FCMP_LE: infix(p, v, "<="); return true;

@@ -630,7 +630,7 @@ void emit_wasm_caps(kir_caps *caps) {
     vec_caps(caps);
     caps->name = "wasm";
     caps->fma64 = false;
-    caps->half = false;
+    caps->half = caps->mad = false;
 }
 
 /* So far the module has no function that is too large for hosts. */

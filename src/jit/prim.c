@@ -385,6 +385,9 @@ static LLVMValueRef arithmetic(jit_printer *p, const vec_value *v) {
     case KIR_FDIV: return LLVMBuildFDiv(p->b, a, b, "");
     case KIR_FSQRT: return call(p, "llvm.sqrt", a, NULL, NULL);
     case KIR_FFMA: return call(p, "llvm.fma", a, b, operand(p, v, 2));
+    case KIR_FMAD:
+        if (p->level.fused) return call(p, "llvm.fma", a, b, operand(p, v, 2));
+        return LLVMBuildFAdd(p->b, LLVMBuildFMul(p->b, a, b, ""), operand(p, v, 2), "");
     case KIR_FMULERR: return product_error(p, v, a, b);
     case KIR_FFLOOR: return call(p, "llvm.floor", a, NULL, NULL);
     case KIR_FTRUNC: return call(p, "llvm.trunc", a, NULL, NULL);

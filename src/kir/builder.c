@@ -120,6 +120,11 @@ kir_value *kir_ffma_held(kir_builder *b, kir_value *c) {
     return kir_emit(b, KIR_FFMA, a->type, 3, (kir_value *[]){a, m, c});
 }
 
+kir_value *kir_mad_held(kir_builder *b, kir_value *c) {
+    kir_value *m = kir_held(b), *a = kir_held(b);
+    return kir_emit(b, KIR_FMAD, a->type, 3, (kir_value *[]){a, m, c});
+}
+
 kir_value *kir_select_held(kir_builder *b, kir_value *c) {
     kir_value *a = kir_held(b), *cond = kir_held(b);
     return kir_emit(b, KIR_SELECT, a->type, 3, (kir_value *[]){cond, a, c});

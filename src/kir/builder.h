@@ -21,7 +21,7 @@ typedef struct kir_builder {
     kir_value dummy; /* given out when failed */
     kir_value *dummy_args[8];
     kir_region dummy_region;
-    const kir_caps *caps; /* NULL: build high-level; set by kir_legalise while it emits */
+    const kir_caps *caps; /* what a definition is made for; NULL: for any target */
     uint32_t held_count;
     kir_value *held[KIR_HELD_MAX]; /* arguments that wait for the next one of the same call */
 } kir_builder;
@@ -49,9 +49,11 @@ kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a);       /* result S
 kir_value *kir_binary_held(kir_builder *b, kir_op op, kir_value *c); /* result SAME or BOOL by
                                                                         prim.def */
 kir_value *kir_ffma_held(kir_builder *b, kir_value *c);
+kir_value *kir_mad_held(kir_builder *b, kir_value *c);
 kir_value *kir_select_held(kir_builder *b, kir_value *c);
 #define kir_binary(b, op, a, c) (kir_hold(b, a), kir_binary_held(b, op, c))
 #define kir_ffma(b, a, m, c) (kir_hold(b, a), kir_hold(b, m), kir_ffma_held(b, c))
+#define kir_mad(b, a, m, c) (kir_hold(b, a), kir_hold(b, m), kir_mad_held(b, c))
 #define kir_select(b, cond, a, c) (kir_hold(b, cond), kir_hold(b, a), kir_select_held(b, c))
 kir_value *kir_convert(kir_builder *b, kir_op op, uint8_t type, kir_value *a);
 kir_value *kir_not(kir_builder *b, kir_value *boolean);

@@ -390,6 +390,7 @@ typedef struct kir_module {
 typedef struct kir_caps {
     bool i8, i16, i64, f64;
     bool fma32, fma64; /* fused and correctly rounded */
+    bool mad;          /* FMAD: the target chooses; else a product and a sum */
     bool subnormals;   /* f32 (and f64) keep subnormals */
     bool half;         /* H2F F2H B2F F2B */
     bool dot4;         /* DOT4_S DOT4_U */

@@ -65,7 +65,7 @@ void tile_caps(bool poor, kir_caps *caps) {
     caps->name = poor ? "tile (poor)" : "tile";
     if (poor) return; /* SwiftShader: 32-bit integers and floats, no fma, subnormals flushed */
     caps->i8 = caps->i16 = caps->i64 = caps->f64 = true;
-    caps->fma32 = caps->fma64 = caps->subnormals = caps->half = true;
+    caps->fma32 = caps->fma64 = caps->mad = caps->subnormals = caps->half = true;
     const tile_handlers *h = &tile_handlers_baseline;
     for (uint32_t i = 0; i < h->derived_count; i++)
         caps->derived[h->derived[i].fn][h->derived[i].type] = true;

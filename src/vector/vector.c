@@ -22,7 +22,7 @@ void vec_caps(kir_caps *caps) {
     memset(caps, 0, sizeof *caps);
     caps->name = "vector";
     caps->i8 = caps->i16 = caps->i64 = caps->f64 = true;
-    caps->fma32 = caps->fma64 = caps->subnormals = caps->half = true;
+    caps->fma32 = caps->fma64 = caps->mad = caps->subnormals = caps->half = true;
     caps->block = true;
 }
 

@@ -47,6 +47,10 @@ void exact_end(exact *e);
  * on above the largest number, INFINITY for a NaN, an infinity, a finite number or a sign of zero
  * in the wrong place. */
 double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, uint64_t got);
+/* The true value of an f32, rounded to f32. */
+uint64_t exact_nearest(exact *e, const function *f, uint32_t x);
+/* Whether it is x/2 and a little more, towards positive infinity: next to 0 of gelu and swish. */
+bool exact_is_half(const function *f, uint32_t x);
 /* How far the fast reference is from the true value, in the same units. */
 double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64_t y,
                       long double reference);
@@ -59,6 +63,10 @@ double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64
 /* errors[i]: that of got[i] at x[i] (and y[i]); INFINITY where the exact way must decide. Returns
  * the largest. */
 float filter_errors(const void *reference, const void *got, bool wide, size_t n, float *errors);
+/* open[i]: 0 where got[i] (f32) is the reference rounded and so is all that is as near to it as
+ * `relative` says, 2 where two numbers are, 1 where another one is. Whether any is not 0. */
+bool filter_nearest(const double *reference, const uint32_t *got, double relative, size_t n,
+                    uint32_t *open);
 /* n results in double (f32) or long double (f64). */
 void filter_reference(const function *f, bool wide, const void *x, const void *y, void *reference,
                       size_t n);

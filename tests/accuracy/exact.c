@@ -107,3 +107,17 @@ double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64
     mpfr_set_ld(e->d, reference, MPFR_RNDN);
     return distance(e, wide);
 }
+
+bool exact_is_half(const function *f, uint32_t x) {
+    return (f->id == FN_GELU || f->id == FN_SWISH) && (x & INT32_MAX) < 27u << 23 && x << 1 != 0;
+}
+
+uint64_t exact_nearest(exact *e, const function *f, uint32_t x) {
+    if (exact_is_half(f, x)) { /* gelu: x/2 + x^2/sqrt(2 pi), swish: x/2 + x^2/4 */
+        double half = number_of(x, false) / 2;
+        return bits_of_number(half + fabs(half) * 0x1p-40, false);
+    }
+    mpfr_set_d(e->x, number_of(x, false), MPFR_RNDN);
+    compute(e, f);
+    return bits_of_number((double)mpfr_get_flt(e->r, MPFR_RNDN), false);
+}

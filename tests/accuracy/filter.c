@@ -317,6 +317,33 @@ narrow_errors(const double *reference, const float *got, size_t n, float *errors
     return most;
 }
 
+#if HAVE_VECTORS && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+static uint32_t
+nearest_open(const double *reference, const float *got, double below, double above, size_t n,
+             uint32_t *open) {
+    uint32_t any = 0;
+    for (size_t i = 0; i < n; i++) {
+        float low = (float)(reference[i] * below), high = (float)(reference[i] * above);
+        uint32_t a, b, g;
+        memcpy(&a, &low, sizeof a);
+        memcpy(&b, &high, sizeof b);
+        memcpy(&g, &got[i], sizeof g);
+        uint32_t nan = (low != low) & (got[i] != got[i]);
+        uint32_t is = a != b ? 2 : nan ? 0 : a != g;
+        open[i] = is;
+        any |= is;
+    }
+    return any;
+}
+
+bool filter_nearest(const double *reference, const uint32_t *got, double relative, size_t n,
+                    uint32_t *open) {
+    return nearest_open(reference, (const float *)(const void *)got, 1 - relative, 1 + relative, n,
+                        open) != 0;
+}
+
 static float wide_errors(const long double *reference, const double *got, size_t n, float *errors) {
     float most = 0;
     for (size_t i = 0; i < n; i++) {

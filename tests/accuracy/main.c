@@ -4,6 +4,7 @@
  * [--backend B] [--pretend WORDS] [--level L]
  *         --all        every bit pattern of f32 (of an odd function the positive ones, and that the
  * negative ones mirror them)
+ *         --part I/N   of these the I-th of N parts, from 0 on; I-J/N: to the J-th
  *         --every N    every N-th bit pattern
  *         --random N   N random arguments (rounded up to whole chunks of 65,536)
  *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or
@@ -11,12 +12,18 @@
  *         --peers      glibc, libmvec and SLEEF on the same arguments
  *         --against L  no errors: the results' bits (any NaN is one) beside those of the CPU level
  * L, which lowers operations in another way. Prints the number of results that differ and the first
- * argument of one accuracy --worst FILE [--backend B] [--pretend WORDS] [--level L] checks the
+ * argument of one accuracy --nearest      every 65,521st pattern of every function whose f32 is
+ * rounded correctly accuracy --worst FILE [--backend B] [--pretend WORDS] [--level L] checks the
  * library at the worst arguments known, one a line: FUNCTION TYPE X [Y]
  *
  * Prints one line of JSON for each subject. An argument goes to MPFR when the filter cannot exclude
  * that it is the worst so far, that it is above 0.9 of the bound, or that the result is of another
- * kind (NaN, infinite, a zero's sign). */
+ * kind (NaN, infinite, a zero's sign).
+ *
+ * A function whose bound is 0.5 is rounded correctly. Its result must be the reference rounded, for
+ * the reference is within 8 ULP of double of the true value (gelu, whose reference is composed,
+ * 512); where so near to it two results meet, MPFR says which one. Such arguments are kept by
+ * --near FILE. Every such run ends with one result changed, which must be found. */
 #include "accuracy.h"
 #include "test.h"
 #include <math.h>
@@ -32,8 +39,9 @@ typedef struct task {
     bool wide, peers;
     library_choice library;
     const char *against; /* CPU level, or NULL */
+    FILE *near;          /* arguments that MPFR decided, or NULL */
     source from;
-    uint64_t inputs, chunks, every;
+    uint64_t inputs, first, chunks, every; /* chunks from the first on */
     const uint64_t *hard;
     _Atomic uint64_t next;
 } task;
@@ -49,7 +57,7 @@ typedef struct figures { /* of one subject */
 typedef struct worker {
     task *t;
     pthread_t thread;
-    bool failed;
+    bool failed, planting, planted_missed;
     uint64_t decided;  /* by MPFR */
     double filter_off; /* the largest error of the filter seen */
     figures of[SUBJECTS];
@@ -111,9 +119,51 @@ static void decide(worker *w, figures *s, size_t i) {
  * half of its arguments, as acos next to 0, would have all of them decided by MPFR. */
 static const double ROUNDING = 0.45;
 
+static bool is_nearest(const task *t) { return !t->wide && t->f->bound[0] == 0.5; }
+
+/* Correctly rounded results: see the top. */
+static void settle_nearest(worker *w) {
+    const task *t = w->t;
+    figures *s = &w->of[0];
+    const uint32_t *x = (const uint32_t *)w->x, *got = (const uint32_t *)w->got;
+    const double relative = t->f->id == FN_GELU ? 0x1p-43 : 0x1p-49;
+    uint32_t *open = (uint32_t *)w->errors;
+    s->measured = true;
+    if (!filter_nearest((const double *)w->reference, got, relative, CHUNK, open)) {
+        if (x[0] << 1 != 0) return; /* the chunks that begin with a zero are looked at */
+    }
+    for (size_t i = 0; i < CHUNK; i++) {
+        bool zero = x[i] << 1 == 0, near = open[i] == 2 && !exact_is_half(t->f, x[i]);
+        if (!open[i] && !zero) continue;
+        double given = number_of(x[i], false), result = number_of(got[i], false);
+        if (isnan(result) && gives_nan(t->f, given)) continue;
+        uint32_t right = (uint32_t)exact_nearest(&w->e, t->f, x[i]);
+        bool good = got[i] == right || (isnan(result) && isnan(number_of(right, false)));
+        w->decided += near || zero || !good;
+        if (t->near && !w->planting && near) {
+            flockfile(t->near);
+            fprintf(t->near, "%s f32 %08x\n", t->f->name, (unsigned)x[i]);
+            funlockfile(t->near);
+        }
+        double error = good && !near ? 0 : exact_error(&w->e, t->f, false, x[i], 0, got[i]);
+        if (!good && s->above++ < 8 && !w->planting)
+            fprintf(stderr, "%s of %08x is %08x, not %08x\n", t->f->name, (unsigned)x[i],
+                    (unsigned)got[i], (unsigned)right);
+        if (isinf(error) && !good && !w->planting && !s->wrong++) s->wrong_x = x[i];
+        if (error <= s->worst || isinf(error) || w->planting) continue;
+        s->worst = error;
+        s->x = x[i];
+        s->got = got[i];
+    }
+}
+
 static void settle(worker *w, int which) {
     const task *t = w->t;
     figures *s = &w->of[which];
+    if (which == 0 && is_nearest(t)) {
+        settle_nearest(w);
+        return;
+    }
     float most = filter_errors(w->reference, w->got, t->wide, CHUNK, w->errors);
     double budget = FILTER_BUDGET(t->wide),
            certain = which == 0 ? 0.9 * t->f->bound[t->wide] : (double)INFINITY;
@@ -153,6 +203,23 @@ static void check_filter(worker *w, uint64_t chunk) {
     if (off > w->filter_off) w->filter_off = off;
 }
 
+/* One result of the chunk is changed: it and no other is found. */
+static void plant(worker *w) {
+    uint32_t *got = (uint32_t *)w->got;
+    uint64_t above = w->of[0].above, decided = w->decided;
+    size_t at = 0;
+    while (at < CHUNK && isnan(number_of(got[at], false))) at++;
+    if (at == CHUNK) return;
+    got[at] ^= 1;
+    w->planting = true;
+    settle_nearest(w);
+    w->planting = false;
+    got[at] ^= 1;
+    w->planted_missed |= w->of[0].above != above + 1;
+    w->of[0].above = above;
+    w->decided = decided;
+}
+
 static void *work(void *argument) {
     worker *w = argument;
     task *t = w->t;
@@ -171,6 +238,7 @@ static void *work(void *argument) {
                 w->failed = true;
             else
                 settle(w, i);
+            if (i == 0 && is_nearest(t) && chunk % 1024 == 0 && !w->failed) plant(w);
         }
         if (t->from == SOURCE_ALL && t->f->odd && !w->failed)
             w->failed = !check_mirror(w, subjects[0]);
@@ -254,8 +322,8 @@ static void measure(task *t, int threads) {
     figures of[SUBJECTS] = {0};
     uint64_t decided = 0;
     double off = 0;
-    bool failed = !workers;
-    atomic_store(&t->next, 0);
+    bool failed = !workers, missed = false;
+    atomic_store(&t->next, t->first);
     for (int i = 0; i < threads && !failed; i++) {
         workers[i] = calloc(1, sizeof **workers);
         failed = !workers[i];
@@ -268,6 +336,7 @@ static void measure(task *t, int threads) {
     for (int i = 0; i < threads && workers && workers[i]; i++) {
         pthread_join(workers[i]->thread, NULL);
         failed |= workers[i]->failed;
+        missed |= workers[i]->planted_missed;
         decided += workers[i]->decided;
         off = fmax(off, workers[i]->filter_off);
         for (int k = 0; k < SUBJECTS; k++) merge(&of[k], &workers[i]->of[k]);
@@ -278,6 +347,7 @@ static void measure(task *t, int threads) {
     for (int k = 0; k < SUBJECTS; k++)
         if (of[k].measured) print(t, k, &of[k], decided, off);
     const char *type = t->wide ? "f64" : "f32";
+    CHECK_MESSAGE(!missed, "%s: a result that was changed was not found", t->f->name);
     if (t->against) {
         CHECK_MESSAGE(of[0].wrong == 0,
                       "%s.%s: %" PRIu64 " results differ between CPU levels, first at %" PRIx64
@@ -296,46 +366,105 @@ static void measure(task *t, int threads) {
 
 /* ---- the worst arguments known ---- */
 
-static void check_worst(const char *path, const library_choice *library) {
+typedef struct known {
+    const function *f;
+    bool wide;
+    uint64_t x, y;
+    int line;
+} known;
+
+static bool known_right(exact *e, const known *k, uint64_t got) {
+    if (k->wide || k->f->bound[0] != 0.5)
+        return exact_error(e, k->f, k->wide, k->x, k->y, got) <= k->f->bound[k->wide];
+    uint64_t right = exact_nearest(e, k->f, (uint32_t)k->x);
+    return same_bits(right, got, false);
+}
+
+/* All lines of one function and type are one launch. */
+static void check_known(const char *path, const known *all, size_t count,
+                        const library_choice *library) {
     static uint64_t x[CHUNK], y[CHUNK], got[CHUNK];
-    char line[256], name[32], type[8];
-    FILE *file = fopen(path, "r");
-    CHECK_MESSAGE(file != NULL, "%s cannot be read", path);
+    static size_t at[CHUNK];
     exact e;
     exact_begin(&e);
-    for (int number = 1; file && fgets(line, sizeof line, file); number++) {
-        uint64_t a, b = 0;
-        int fields = sscanf(line, "%31s %7s %" SCNx64 " %" SCNx64, name, type, &a, &b);
-        if (line[0] == '#' || fields < 3) continue;
-        const function *f = function_find(name);
-        bool wide = strcmp(type, "f64") == 0;
-        CHECK_MESSAGE(f != NULL, "%s:%d: no function %s", path, number, name);
-        subject *s = f ? subject_open(0, f, wide, library) : NULL;
-        CHECK_MESSAGE(s != NULL, "%s:%d: %s cannot be run", path, number, name);
-        if (!s) continue;
-        x[0] = a;
-        y[0] = b;
-        bool ran = subject_run(s, x, y, got, CHUNK);
-        double error = exact_error(&e, f, wide, a, b, element(got, wide, 0));
-        CHECK_MESSAGE(ran && error <= f->bound[wide],
-                      "%s:%d: %s.%s of %" PRIx64 ": %.6f ULP, bound %g", path, number, name, type,
-                      a, error, f->bound[wide]);
+    for (int id = 0; id < FN_COUNT * 2; id++) {
+        const function *f = &FUNCTIONS[id / 2];
+        bool wide = id % 2;
+        size_t n = 0;
+        for (size_t i = 0; i < count && n < CHUNK; i++) {
+            if (all[i].f != f || all[i].wide != wide) continue;
+            if (wide)
+                x[n] = all[i].x, y[n] = all[i].y;
+            else
+                ((uint32_t *)x)[n] = (uint32_t)all[i].x, ((uint32_t *)y)[n] = (uint32_t)all[i].y;
+            at[n++] = i;
+        }
+        if (!n) continue;
+        subject *s = subject_open(0, f, wide, library);
+        bool ran = s && subject_run(s, x, y, got, CHUNK);
+        CHECK_MESSAGE(ran, "%s: %s cannot be run", path, f->name);
+        for (size_t i = 0; i < n && ran; i++) {
+            const known *k = &all[at[i]];
+            uint64_t result = element(got, wide, i);
+            CHECK_MESSAGE(known_right(&e, k, result),
+                          "%s:%d: %s.%s of %" PRIx64 " is %" PRIx64 ": %.6f ULP, bound %g", path,
+                          k->line, f->name, wide ? "f64" : "f32", k->x, result,
+                          exact_error(&e, f, wide, k->x, k->y, result), f->bound[wide]);
+        }
         subject_close(s);
     }
     exact_end(&e);
+}
+
+static void check_worst(const char *path, const library_choice *library) {
+    char line[256], name[32], type[8];
+    FILE *file = fopen(path, "r");
+    CHECK_MESSAGE(file != NULL, "%s cannot be read", path);
+    known *all = calloc(CHUNK, sizeof *all);
+    size_t count = 0;
+    for (int number = 1; file && all && count < CHUNK && fgets(line, sizeof line, file); number++) {
+        known k = {.line = number};
+        int fields = sscanf(line, "%31s %7s %" SCNx64 " %" SCNx64, name, type, &k.x, &k.y);
+        if (line[0] == '#' || fields < 3) continue;
+        k.f = function_find(name);
+        k.wide = strcmp(type, "f64") == 0;
+        CHECK_MESSAGE(k.f != NULL, "%s:%d: no function %s", path, number, name);
+        if (k.f) all[count++] = k;
+    }
+    if (all) check_known(path, all, count, library);
+    free(all);
     if (file) fclose(file);
+}
+
+/* "I/N" or "I-J/N" */
+static bool read_part(const char *text, uint64_t *part) {
+    if (sscanf(text, "%" SCNu64 "-%" SCNu64 "/%" SCNu64, &part[0], &part[1], &part[2]) != 3) {
+        if (sscanf(text, "%" SCNu64 "/%" SCNu64, &part[0], &part[2]) != 2) part[2] = 0;
+        part[1] = part[0];
+    }
+    bool good = part[0] <= part[1] && part[1] < part[2];
+    if (!good)
+        fprintf(stderr, "part %s, expected I/N or I-J/N\n", text), part[0] = part[1] = 0,
+                                                                   part[2] = 1;
+    return good;
 }
 
 int main(int argc, char **argv) {
     task t = {.library = {"cpu", "", ""}};
-    uint64_t random = 0, hard = 0, seed = 1;
+    uint64_t random = 0, hard = 0, seed = 1, part[3] = {0, 0, 1};
     const char *worst = NULL;
-    bool all = false;
+    bool all = false, nearest = false;
     int threads = 2;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--all") == 0)
             all = true;
+        else if (strcmp(argv[i], "--part") == 0)
+            i += read_part(value, part);
+        else if (strcmp(argv[i], "--nearest") == 0)
+            nearest = true;
+        else if (strcmp(argv[i], "--near") == 0)
+            t.near = fopen(value, "a"), i++;
         else if (strcmp(argv[i], "--peers") == 0)
             t.peers = true;
         else if (strcmp(argv[i], "--random") == 0)
@@ -365,6 +494,15 @@ int main(int argc, char **argv) {
         else
             t.wide = strcmp(argv[i], "f64") == 0;
     }
+    for (int i = 0; i < FN_COUNT && nearest; i++) {
+        task slice = t;
+        slice.f = &FUNCTIONS[i];
+        slice.from = SOURCE_EVERY;
+        slice.every = 65521;
+        slice.inputs = CHUNK;
+        slice.chunks = 1;
+        if (is_nearest(&slice)) measure(&slice, 1);
+    }
     if (worst) check_worst(worst, &t.library);
     if (t.f && (all || t.every) && !t.wide && t.f->args == 1) {
         t.from = t.every ? SOURCE_EVERY : SOURCE_ALL;
@@ -372,6 +510,9 @@ int main(int argc, char **argv) {
         t.inputs = (UINT64_C(1) << 32) / t.every;
         t.chunks = (t.inputs + CHUNK - 1) / CHUNK;
         if (all && t.f->odd && !t.against) t.chunks /= 2;
+        t.first = t.chunks * part[0] / part[2];
+        t.chunks = t.chunks * (part[1] + 1) / part[2];
+        if (part[2] > 1) t.inputs = (t.chunks - t.first) * CHUNK;
         measure(&t, threads);
     }
     if (t.f && random) {
@@ -389,5 +530,6 @@ int main(int argc, char **argv) {
         if (t.inputs) measure(&t, threads);
         free(list);
     }
+    if (t.near) fclose(t.near);
     return test_done();
 }

@@ -198,6 +198,7 @@ eval_value ev_float(const eval *e, const kir_value *v, eval_value *const *x) {
         case KIR_FDIV: return ev_of_f32(e, a / b);
         case KIR_FSQRT: return ev_of_f32(e, sqrtf(a));
         case KIR_FFMA: return ev_of_f32(e, fmaf(a, b, c));
+        case KIR_FMAD: return ev_of_f32(e, a * b + c);
         case KIR_FMULERR: return ev_of_f32(e, (float)((double)a * (double)b - (double)(a * b)));
         case KIR_FFLOOR: return ev_of_f32(e, floorf(a));
         case KIR_FTRUNC: return ev_of_f32(e, truncf(a));
@@ -213,6 +214,7 @@ eval_value ev_float(const eval *e, const kir_value *v, eval_value *const *x) {
     case KIR_FDIV: r = a / b; break;
     case KIR_FSQRT: r = sqrt(a); break;
     case KIR_FFMA: r = fma(a, b, c); break;
+    case KIR_FMAD: r = a * b + c; break;
     case KIR_FMULERR: r = fma(a, b, -(a * b)); break;
     case KIR_FFLOOR: r = floor(a); break;
     case KIR_FTRUNC: r = trunc(a); break;
@@ -627,7 +629,8 @@ void eval_end(eval *e) {
 /* A derived operation by its definition, in a module of its own. */
 static eval_value eval_derived(const kir_value *v, const eval_value *params) {
     kir_module *m = kir_module_create("derived");
-    kir_function *f = kir_definition_function(m, v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
+    kir_function *f = kir_definition_function(m, v->u.derived.fn, (hg_type)v->u.derived.atlas_type,
+                                              NULL);
     eval e;
     eval_begin(&e, m);
     eval_value r = eval_function(&e, f, params, NULL);

@@ -11,7 +11,7 @@ function", ACM TOMS 16 (1990); Payne and Hanek, SIGNUM Newsletter 18 (1983).
 """
 import struct
 import sys
-from mpmath import lu_solve, matrix, mp, mpf, asin, atan, cbrt, chebyfit, cos, erf, erfc, exp, floor, log, nint, pi, sin, sqrt, taylor
+from mpmath import lu_solve, matrix, mp, mpf, asin, atan, atanh, cbrt, chebyfit, cos, cosh, erf, erfc, exp, floor, log, nint, pi, sin, sinh, sqrt, taylor
 
 mp.dps = 60
 
@@ -101,6 +101,30 @@ def gelu_tables():
     emit("gelu_ln4_f32", split(log(mpf(4)), [15, 24]), "ln 4 in parts; n times the first is exact")
     emit("gelu_log4e_f32", [round_to(1 / log(mpf(4)), 24)], "1/ln 4")
     emit("gelu_plan_f32", [end] + [mpf(x) for x in GELU_NEAR + GELU_FAR], "where far begins; k and the middle of near, and of far")
+
+
+def nearest_tables():
+    """Of F32 functions that are computed in F64 and rounded once (kir/define/nearest.c)."""
+    s = ((sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)) ** 2 * mpf("1.0005")
+    f = guarded(lambda z: (2 * atanh(sqrt(z)) / sqrt(z) - 2) / z, mpf("1e-8"), lambda z: mpf(2) / 3 + z * 2 / 5 + z * z * 2 / 7)
+    poly("near_log", f, mpf(0), s, 8, 53, "(2 atanh(s)/s - 2)/s^2 in s^2, |s| <= (sqrt 2 - 1)/(sqrt 2 + 1)")
+    q = (pi / 2) ** 2 * mpf("1.0005")
+    f = guarded(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, mpf("1e-8"), lambda z: -mpf(1) / 6 + z / 120 - z * z / 5040)
+    emit("near_pi", split(pi, [32, 53]), "pi in parts; n < 2^20 times the first is exact")
+    emit("near_half_pi", split(pi / 2, [32, 53]), "half of them")
+    emit("near_per_pi", [round_to(1 / pi, 53)], "1/pi")
+    poly("near_sin", f, mpf(0), q, 8, 53, "(sin(r)/r - 1)/r^2 in z = r^2, |r| <= pi/2")
+    half = (log(mpf(2)) / 2 * mpf("1.001")) ** 2
+    f = guarded(lambda z: (sinh(sqrt(z)) / sqrt(z) - 1) / z, mpf("1e-8"), lambda z: mpf(1) / 6 + z / 120 + z * z / 5040)
+    poly("near_sinh", f, mpf(0), half, 5, 53, "(sinh(r)/r - 1)/r^2 in z = r^2, |r| <= ln2/2")
+    f = guarded(lambda z: (cosh(sqrt(z)) - 1) / z, mpf("1e-8"), lambda z: mpf(1) / 2 + z / 24 + z * z / 720)
+    poly("near_cosh", f, mpf(0), half, 6, 53, "(cosh(r) - 1)/r^2 in z = r^2, |r| <= ln2/2")
+    k, most = mpf(TAIL_K), mpf("14.75")
+
+    def tail(u):
+        a = k * (1 + u) / (1 - u)
+        return (a + k) * erfc(a / sqrt(mpf(2))) / 2 * exp(a * a / 2)
+    poly("near_tail", tail, mpf(-1), (most - k) / (most + k), 22, 53, "(a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = %s, 0 <= a <= 14.75" % TAIL_K)
 
 
 def split(x, bits):
@@ -209,6 +233,8 @@ def main():
         poly("tail_s_" + s, tail, mpf(-1), (most - k) / (most + k), n, bits,
              "(a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = %s, 0 <= a <= %d" % (TAIL_K, most), low=2)
     gelu_tables()
+
+    nearest_tables()
 
     words = 1 + (1024 + 128 + 64) // 32 + 4
     with mp.workprec(32 * words + 64):

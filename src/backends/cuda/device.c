@@ -117,7 +117,7 @@ void cuda_promise(hg_device_caps *caps, const char *pretend) {
     kir->name = "cuda";
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
-    kir->f64 = kir->fma64 = !hg_pretends(pretend, "no-fp64");
+    kir->f64 = kir->fma64 = kir->mad = !hg_pretends(pretend, "no-fp64");
     kir->dot4 = caps->hints.dot4 = !hg_pretends(pretend, "no-dot4");
     caps->compiler.device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
         caps->exact = true;

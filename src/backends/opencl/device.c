@@ -101,6 +101,7 @@ static void numeric_caps(cl_device_id id, const char *extensions, const char *pr
     kir->f64 = wide && has_extension(extensions, "cl_khr_fp64") && !hg_pretends(pretend, "no-fp64");
     kir->fma32 = (single & CL_FP_FMA) != 0;
     kir->fma64 = kir->f64 && (wide & CL_FP_FMA);
+    kir->mad = kir->fma32 && kir->fma64;
     kir->subnormals = (single & CL_FP_DENORM) && (!kir->f64 || (wide & CL_FP_DENORM));
     kir->inexact[KIR_FDIV][0] = kir->inexact[KIR_FSQRT][0] = !(single &
                                                                CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);

@@ -758,6 +758,45 @@ static const double gelu_log4e_f32[] = {
 static const double gelu_plan_f32[] = {
     0x1.5800000000000p+2, 0x1.8000000000000p-1, 0x1.c000000000000p+1, 0x1.8000000000000p-3, 0x1.2000000000000p+3,
 };
+/* (2 atanh(s)/s - 2)/s^2 in s^2, |s| <= (sqrt 2 - 1)/(sqrt 2 + 1), |error| 2.08e-18 */
+static const double near_log[] = {
+    0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476b73p-2, 0x1.c71c72017f306p-3, 0x1.745cf8f4a7ec6p-3,
+    0x1.3b1c38bb12df2p-3, 0x1.0fbe3b6c6987dp-3, 0x1.0c074d9f1dd73p-3,
+};
+/* pi in parts; n < 2^20 times the first is exact */
+static const double near_pi[] = {
+    0x1.921fb54400000p+1, 0x1.0b4611a626331p-33,
+};
+/* half of them */
+static const double near_half_pi[] = {
+    0x1.921fb54400000p+0, 0x1.0b4611a626331p-34,
+};
+/* 1/pi */
+static const double near_per_pi[] = {
+    0x1.45f306dc9c883p-2,
+};
+/* (sin(r)/r - 1)/r^2 in z = r^2, |r| <= pi/2, |error| 3.38e-19 */
+static const double near_sin[] = {
+    -0x1.5555555555555p-3, 0x1.1111111111107p-7, -0x1.a01a01a018a9cp-13, 0x1.71de3a5455c01p-19, -0x1.ae6455a1662bap-26,
+    0x1.61240136cad4cp-33, -0x1.ae512d142fbafp-41, 0x1.89a311d705ceep-49,
+};
+/* (sinh(r)/r - 1)/r^2 in z = r^2, |r| <= ln2/2, |error| 7.94e-18 */
+static const double near_sinh[] = {
+    0x1.5555555555556p-3, 0x1.11111111109a6p-7, 0x1.a01a01a7cebcdp-13, 0x1.71de0d85293b8p-19, 0x1.af390ba7e6f47p-26,
+};
+/* (cosh(r) - 1)/r^2 in z = r^2, |r| <= ln2/2, |error| 1.71e-20 */
+static const double near_cosh[] = {
+    0x1.0000000000000p-1, 0x1.5555555555557p-5, 0x1.6c16c16c15a48p-10, 0x1.a01a01a9f72adp-16, 0x1.27e4d3f50d87fp-22,
+    0x1.1f7f6aa421dd8p-29,
+};
+/* (a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = 4, 0 <= a <= 14.75, |error| 2.31e-18 */
+static const double near_tail[] = {
+    0x1.82b4bb8c94dcep-1, -0x1.373e3a893c28ap-1, 0x1.8c6dbf2cfc29fp-2, -0x1.7dff2bff6839fp-3, 0x1.eec4cc3e4fe8bp-5,
+    -0x1.ee27610476a5ep-8, -0x1.c81719d9ccc83p-9, 0x1.ab825fbae52f5p-10, 0x1.17a4b1ef2e251p-13, -0x1.e4a421c55018ep-13,
+    -0x1.00254e9c2ef07p-19, 0x1.26d00737a28cep-15, 0x1.812a05886881ep-21, -0x1.8d3142c3ebabap-18, -0x1.52f8f3c89e6c8p-21,
+    0x1.10e4815abe8e3p-20, 0x1.24e46a90884e5p-22, -0x1.39dc6c3d822abp-23, -0x1.60ac58062edf0p-24, 0x1.9f38d93902c9ep-28,
+    0x1.d113fcd773bddp-27, 0x1.8e723d448ed37p-29,
+};
 /* Two zero words, then 2/pi, 32 bits a word, the most significant first. */
 static const uint32_t two_over_pi_words[] = {
     0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,

@@ -75,6 +75,19 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_MIRROR] = {define_mirror, 1, true, true, false},
 };
 
+/* Of F32, rounded correctly. */
+static kir_value *(*const NEAREST[KIR_FN_COUNT])(kir_builder *b, kir_value *x) = {
+    [HG_OP_EXP] = nearest_exp,     [HG_OP_LOG] = nearest_log,     [HG_OP_LOG2] = nearest_log2,
+    [HG_OP_LOG10] = nearest_log10, [HG_OP_SIN] = nearest_sin,     [HG_OP_COS] = nearest_cos,
+    [HG_OP_TAN] = nearest_tan,     [HG_OP_TANH] = nearest_tanh,   [HG_OP_SIGMOID] = nearest_sigmoid,
+    [HG_OP_GELU] = nearest_gelu,   [HG_OP_SWISH] = nearest_swish, [HG_OP_EXP2] = nearest_exp2,
+    [HG_OP_EXPM1] = nearest_expm1, [HG_OP_LOG1P] = nearest_log1p, [HG_OP_CBRT] = nearest_cbrt,
+    [HG_OP_ERF] = nearest_erf,     [HG_OP_ERFC] = nearest_erfc,   [HG_OP_ATAN] = nearest_atan,
+    [HG_OP_ASIN] = nearest_asin,   [HG_OP_ACOS] = nearest_acos,   [HG_OP_SINH] = nearest_sinh,
+    [HG_OP_COSH] = nearest_cosh,   [HG_OP_ASINH] = nearest_asinh, [HG_OP_ACOSH] = nearest_acosh,
+    [HG_OP_ATANH] = nearest_atanh, [HG_OP_RSQRT] = nearest_rsqrt,
+};
+
 static bool in_range(uint16_t fn, hg_type type) {
     return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define;
 }
@@ -98,10 +111,12 @@ bool kir_define_is_small(uint16_t fn, hg_type type) {
 }
 
 kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {
-    return DEFINITIONS[fn].define(b, type, args);
+    return type == HG_TYPE_F32 && NEAREST[fn] ? NEAREST[fn](b, args[0])
+                                              : DEFINITIONS[fn].define(b, type, args);
 }
 
-kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type) {
+kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type,
+                                      const kir_caps *caps) {
     if (!kir_define_exists(fn, type)) return NULL;
     kir_function ***row = &m->definitions[fn];
     if (!*row && !(*row = hg_arena_alloc(&m->arena, HG_TYPE_COUNT * sizeof **row))) return NULL;
@@ -116,6 +131,7 @@ kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type) 
     for (uint8_t i = 0; i < f->param_count; i++) f->param_types[i] = kir_type_of(type);
     kir_builder b;
     kir_builder_init(&b, m, f);
+    b.caps = caps;
     kir_value *args[3] = {0};
     for (uint8_t i = 0; i < f->param_count; i++) args[i] = kir_param(&b, i);
     kir_return(&b, kir_define(&b, fn, type, args));

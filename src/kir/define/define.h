@@ -13,7 +13,8 @@ uint8_t kir_define_args(uint16_t fn); /* number of arguments */
 bool kir_define_exists(uint16_t fn, hg_type atlas_type);
 bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
 /* The module's function of a definition, made on first use. NULL when out of memory. */
-kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type);
+kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type,
+                                      const kir_caps *caps /* NULL: not known */);
 /* ---- half.c ---- */
 kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v);  /* u16 bits to f32 */
 kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v); /* f32 to u16 bits, rounded

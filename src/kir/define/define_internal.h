@@ -78,6 +78,34 @@ kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_asin(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_acos(kir_builder *b, hg_type type, kir_value *const *arg);
 
+/* nearest.c: of F32 */
+kir_value *nearest_exp(kir_builder *b, kir_value *x);
+kir_value *nearest_exp2(kir_builder *b, kir_value *x);
+kir_value *nearest_expm1(kir_builder *b, kir_value *x);
+kir_value *nearest_tanh(kir_builder *b, kir_value *x);
+kir_value *nearest_sigmoid(kir_builder *b, kir_value *x);
+kir_value *nearest_swish(kir_builder *b, kir_value *x);
+kir_value *nearest_sinh(kir_builder *b, kir_value *x);
+kir_value *nearest_cosh(kir_builder *b, kir_value *x);
+kir_value *nearest_log(kir_builder *b, kir_value *x);
+kir_value *nearest_log2(kir_builder *b, kir_value *x);
+kir_value *nearest_log10(kir_builder *b, kir_value *x);
+kir_value *nearest_log1p(kir_builder *b, kir_value *x);
+kir_value *nearest_asinh(kir_builder *b, kir_value *x);
+kir_value *nearest_acosh(kir_builder *b, kir_value *x);
+kir_value *nearest_atanh(kir_builder *b, kir_value *x);
+kir_value *nearest_sin(kir_builder *b, kir_value *x);
+kir_value *nearest_cos(kir_builder *b, kir_value *x);
+kir_value *nearest_tan(kir_builder *b, kir_value *x);
+kir_value *nearest_atan(kir_builder *b, kir_value *x);
+kir_value *nearest_asin(kir_builder *b, kir_value *x);
+kir_value *nearest_acos(kir_builder *b, kir_value *x);
+kir_value *nearest_gelu(kir_builder *b, kir_value *x);
+kir_value *nearest_erf(kir_builder *b, kir_value *x);
+kir_value *nearest_erfc(kir_builder *b, kir_value *x);
+kir_value *nearest_rsqrt(kir_builder *b, kir_value *x);
+kir_value *nearest_cbrt(kir_builder *b, kir_value *x);
+
 /* Bits of a float as an integer of its width, and back. */
 static inline uint8_t bits_type(uint8_t real) {
     return real == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32;

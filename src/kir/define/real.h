@@ -94,6 +94,9 @@ num table_at(const real *k, const char *name, const double *values, uint32_t cou
                : horner(k, name##_f32, HG_COUNT_OF(name##_f32), x))
 #define CONSTANT(k, name) ((k)->wide ? name##_f64 : name##_f32)
 
+/* trig.c: x · 2/pi modulo 4, times 2^62, of an F32 x > 0. */
+kir_value *quarter_turns(const real *k, num x);
+
 /* exp.c: e^(x.h + x.l) = (1 + r + w) · 2^n with 1 + r + w = h + l. x.h is in the range of results
  * that are not trivially 0 or infinite. */
 typedef struct exp_parts {

@@ -100,6 +100,19 @@ static dw fraction_f64(const real *k, num high, num low) {
     return two_sum(k, s.h, add(k, s.l, lower));
 }
 
+/* F32: x · 2/pi modulo 4, times 2^62. */
+kir_value *quarter_turns(const real *k, num x) {
+    kir_builder *b = k->b;
+    kir_table *table = two_over_pi(b);
+    num bits = bits_of(b, x), m = int_add(b, int_and(b, bits, 0x7FFFFF), 0x800000), w[3];
+    num bit = int_add(b, int_shr(b, bits, 23), (uint64_t)-150 + 62);
+    num wide_m = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, m);
+    for (uint32_t i = 0; i < 3; i++)
+        w[i] = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, window(b, table, bit, i));
+    num high = kir_add(b, int_shl(b, kir_mul(b, wide_m, w[0]), 32), kir_mul(b, wide_m, w[1]));
+    return kir_add(b, high, int_shr(b, kir_mul(b, wide_m, w[2]), 32));
+}
+
 /* Payne and Hanek: |x| = m · 2^e; the bits of 2/pi that matter modulo 4 times m give the quadrant
  * and its fraction in integers. */
 static reduced reduce_large(const real *k, num x) {
@@ -124,11 +137,7 @@ static reduced reduce_large(const real *k, num x) {
         high = kir_add(b, kir_mul(b, m, w0), kir_binary(b, KIR_MULHI_U, m, w1));
         high = kir_add(b, high, carry);
     } else {
-        num wide_m = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, m), w[3];
-        for (uint32_t i = 0; i < 3; i++)
-            w[i] = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, window(b, table, bit, i));
-        high = kir_add(b, int_shl(b, kir_mul(b, wide_m, w[0]), 32), kir_mul(b, wide_m, w[1]));
-        high = kir_add(b, high, int_shr(b, kir_mul(b, wide_m, w[2]), 32));
+        high = quarter_turns(k, x);
     }
     num q = int_shr(b, int_add(b, high, UINT64_C(1) << 61), 62);
     out.q = k->wide ? q : kir_convert(b, KIR_TRUNC, HG_TYPE_U32, q);

@@ -224,6 +224,7 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     case KIR_FDIV:
     case KIR_FSQRT:
     case KIR_FFMA:
+    case KIR_FMAD:
     case KIR_FFLOOR:
     case KIR_FTRUNC:
     case KIR_FRINT: return device_hide(d, v);

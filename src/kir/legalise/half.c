@@ -1,6 +1,6 @@
 /* Half conversions in integers and F32 arithmetic; fused multiply-add and the error of a product
  * where a target has none.
- * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA or FMULERR that the target lacks. */
+ * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA, FMAD or FMULERR that the target lacks. */
 #include "kir/legalise/soft.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
@@ -175,6 +175,10 @@ bool legal_product_error(const kir_caps *caps, uint8_t type) {
     return wide ? caps->f64 && caps->fma64 : caps->fma32;
 }
 
+bool legal_mad(const kir_caps *caps, uint8_t type) {
+    return caps->mad && caps->subnormals && (type == HG_TYPE_F32 || caps->f64);
+}
+
 static bool lower(rewrite_pass *p, const kir_value *v) {
     static const struct {
         kir_op op;
@@ -188,6 +192,12 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     if (v->op == KIR_FFMA) {
         if (v->type == HG_TYPE_F64 ? p->caps->fma64 : p->caps->fma32) return false;
         lower_fma(p, v);
+        return true;
+    }
+    if (v->op == KIR_FMAD) {
+        if (legal_mad(p->caps, v->type)) return false;
+        kir_value *product = kir_mul(&p->b, rewrite_arg(p, v, 0), rewrite_arg(p, v, 1));
+        rewrite_set(p, v, kir_add(&p->b, product, rewrite_arg(p, v, 2)));
         return true;
     }
     if (v->op == KIR_FMULERR) {

@@ -31,8 +31,9 @@ static bool lower_derived(rewrite_pass *p, const kir_value *v) {
     if (kir_define_is_small(fn, type))
         rewrite_set(p, v, kir_define(&p->b, fn, type, args));
     else
-        rewrite_set(
-            p, v, kir_call(&p->b, kir_definition_function(p->out, fn, type), v->nargs, args, NULL));
+        rewrite_set(p, v,
+                    kir_call(&p->b, kir_definition_function(p->out, fn, type, p->caps), v->nargs,
+                             args, NULL));
     return true;
 }
 
@@ -40,7 +41,7 @@ static const rewrite_rules DERIVED_RULES = {.lower = lower_derived};
 
 /* What a module uses, by walking it once. */
 typedef struct uses {
-    bool wide, half, fma32, fma64, product32, product64, f64, f32, i8, i16, i64;
+    bool wide, half, mad32, mad64, fma32, fma64, product32, product64, f64, f32, i8, i16, i64;
 } uses;
 
 static void note_type(uses *u, uint8_t type) {
@@ -61,6 +62,7 @@ static uses find_uses(const kir_module *m) {
             if (v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B)
                 u.half = true;
             if (v->op == KIR_FFMA) *(v->type == HG_TYPE_F64 ? &u.fma64 : &u.fma32) = true;
+            if (v->op == KIR_FMAD) *(v->type == HG_TYPE_F64 ? &u.mad64 : &u.mad32) = true;
             if (v->op == KIR_FMULERR)
                 *(v->type == HG_TYPE_F64 ? &u.product64 : &u.product32) = true;
         }
@@ -93,6 +95,7 @@ static kir_caps usable(const kir_module *m, const kir_caps *target) {
     c.half = c.half && c.subnormals;
     c.fma32 = c.fma32 && !c.inexact[KIR_FFMA][0];
     c.fma64 = c.fma64 && !c.inexact[KIR_FFMA][1];
+    c.mad = c.mad && c.fma32 && c.fma64;
     c.f64 = c.f64 && c.i64 && c.subnormals;
     if (m->relaxed) relax(&c);
     return c;
@@ -135,10 +138,13 @@ hg_status kir_legalise_half(const kir_module *in, const kir_caps *target, kir_mo
     bool halves = !caps.half || any_inexact(&caps, true);
     bool product32 = legal_product_error(&caps, HG_TYPE_F32),
          product64 = legal_product_error(&caps, HG_TYPE_F64);
-    if (!halves && caps.fma32 && caps.fma64 && product32 && product64) return HG_OK;
+    bool mad32 = legal_mad(&caps, HG_TYPE_F32), mad64 = legal_mad(&caps, HG_TYPE_F64);
+    if (!halves && caps.fma32 && caps.fma64 && product32 && product64 && mad32 && mad64)
+        return HG_OK;
     uses u = find_uses(in);
     bool needed = (u.half && halves) || (u.fma32 && !caps.fma32) || (u.fma64 && !caps.fma64) ||
-                  (u.product32 && !product32) || (u.product64 && !product64);
+                  (u.mad32 && !mad32) || (u.mad64 && !mad64) || (u.product32 && !product32) ||
+                  (u.product64 && !product64);
     return needed ? rewrite_run(in, &caps, &legal_half_rules, NULL, out) : HG_OK;
 }
 

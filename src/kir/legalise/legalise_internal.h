@@ -8,6 +8,7 @@
 
 /* Whether the target's own FMULERR may stay: its fused multiply-add less its product. */
 bool legal_product_error(const kir_caps *caps, uint8_t type);
+bool legal_mad(const kir_caps *caps, uint8_t type); /* FMAD too */
 /* A BLOCK as shared memory and barriers; false: v is none. */
 bool legal_block(rewrite_pass *p, const kir_value *v);
 /* The passes, in this order. */

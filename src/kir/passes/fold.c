@@ -88,6 +88,7 @@ static uint64_t product_error(uint8_t type, uint64_t x, uint64_t y) {
         case KIR_FDIV: *r = a / b; return true;                                 \
         case KIR_FSQRT: *r = sqrt##suffix(a); return true;                      \
         case KIR_FFMA: *r = fma##suffix(a, b, c); return true;                  \
+        case KIR_FMAD: *r = a * b, *r += c; return true;                        \
         case KIR_FFLOOR: *r = floor##suffix(a); return true;                    \
         case KIR_FTRUNC: *r = trunc##suffix(a); return true;                    \
         case KIR_FRINT: *r = rint##suffix(a); return true;                      \

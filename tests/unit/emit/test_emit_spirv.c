@@ -199,7 +199,8 @@ static void add_floats(kit *k, list *fs, uint8_t type) {
     kir_value *x[3];
     for (int op = 0; op < KIR_OP_COUNT; op++) {
         const kir_op_info *row = kir_op_get((kir_op)op);
-        if (row->class != KIR_CLASS_FLOAT) continue;
+        if (row->class != KIR_CLASS_FLOAT || op == KIR_FMAD)
+            continue; /* SPIR-V never has that one */
         new_function(k, fs, type, row->text, &b, x);
         for (int i = 0; i < 2 && op == KIR_FMULERR; i++) x[i] = ev_build_near_one(&b, x[i]);
         kir_value *v = op == KIR_FFMA   ? kir_ffma(&b, x[0], x[1], x[2])

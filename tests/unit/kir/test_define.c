@@ -28,7 +28,7 @@ static tested prepare(uint16_t fn, hg_type type) {
     tested t = {kir_module_create("test"), NULL, {0}};
     CHECK(kir_function_create(t.module, "kernel", KIR_VOID)); /* the first function is the kernel,
                                                                  which takes nothing */
-    t.function = kir_definition_function(t.module, fn, type);
+    t.function = kir_definition_function(t.module, fn, type, NULL);
     CHECK_MESSAGE(t.function != NULL, "definition %u of %s", fn, hg_type_name(type));
     CHECK_MESSAGE(kir_verify(t.module) == HG_OK, "%u of %s: %s", fn, hg_type_name(type),
                   hg_last_error()->message);
