@@ -37,6 +37,7 @@ typedef struct cli {
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     bool quiet;                  /* standard error has errors only */
     bool hash;                   /* outputs are printed as the hash of their elements */
+    bool stamp;                  /* --stamp: what made results, beside them */
     bool fast;                   /* ranks that share a graph add sums of parts */
     const char *max_errors;
     const char *kernel;           /* --kernel NAME: of a file with several; NULL: the only one */

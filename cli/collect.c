@@ -3,6 +3,7 @@
 #include "gather.h"
 #include "launch.h"
 #include "ranks.h"
+#include "stamp.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -110,12 +111,10 @@ static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const c
 }
 
 /* NAME TYPE[…] blake3 HASH; with the file, where there is one, for --json. */
-static void print_hash(cli *c, const cli_value *v, const hg_blake3 *hash, const char *file,
+static void print_hash(cli *c, const cli_value *v, const uint8_t bytes[32], const char *file,
                        hg_text *printed) {
-    uint8_t bytes[32];
-    char hex[2 * sizeof bytes + 1];
-    hg_blake3_final(hash, bytes);
-    for (size_t i = 0; i < sizeof bytes; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+    char hex[2 * 32 + 1];
+    for (size_t i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
     cli_print_hash(c, printed, v, hex, file);
 }
 
@@ -127,8 +126,9 @@ static hg_status deliver(cli *c, hg_backend *b, const cli_values *values, cli_va
     const char *file = archived ? values->archive : v->out;
     hashing h = {.from = *from};
     hg_file_part elements = *from;
+    uint8_t hash[32];
     hg_blake3_init(&h.hash);
-    if (c->hash) elements = (hg_file_part){.read = read_hashed, .user = &h};
+    if (c->hash || c->stamp) elements = (hg_file_part){.read = read_hashed, .user = &h};
     if (v->out)
         HG_TRY(hg_outputs_add_elements(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent,
                                        &elements));
@@ -137,8 +137,10 @@ static hg_status deliver(cli *c, hg_backend *b, const cli_values *values, cli_va
         HG_TRY(read_all(&elements, v->bytes, v->result.data));
     } else if (c->hash)
         HG_TRY(drain(&elements, v->bytes));
+    hg_blake3_final(&h.hash, hash);
+    if (c->stamp && v->out) HG_TRY(cli_stamp_add(c, b, v->out, hash, outputs));
     if (!c->hash) return print_output(c, b, v, file, printed);
-    print_hash(c, v, &h.hash, file, printed);
+    print_hash(c, v, hash, file, printed);
     return HG_OK;
 }
 
@@ -197,6 +199,9 @@ hg_status cli_collect(cli *c, hg_backend *b, cli_values *values) {
         return status;
     }
     if (status == HG_OK && values->archive) status = add_archive(b, values, outputs);
+    if (status == HG_OK && values->archive && c->stamp)
+        status = cli_stamp_add(c, b, values->archive, NULL, outputs);
+    if (c->stamp && !c->json) cli_stamp_print(b, &printed);
     if (status == HG_OK && printed.failed) status = hg_fail_memory();
     /* what goes to standard output goes first: if nobody takes it, no file is touched */
     if (status == HG_OK && !c->json) status = cli_print_now(printed.data, printed.length);

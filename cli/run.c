@@ -113,14 +113,15 @@ static void execute_on(cli *c, const cli_launch *o) {
     hg_multi_gpu_destroy(devices);
 }
 
-static bool json_to_output(cli *c) {
-    for (uint64_t i = 0; i < c->pairs.count && c->json; i++) {
+static bool shares_output(cli *c) {
+    for (uint64_t i = 0; i < c->pairs.count && (c->json || c->stamp); i++) {
         const char *raw = hg_path_of_raw(c->pairs.data[i].value),
                    *path = raw ? raw : c->pairs.data[i].value;
         if (strcmp(c->pairs.data[i].option, "--out") != 0 || path[0] != '-' ||
             (path[1] && strncmp(path + 1, CLI_SHARD, strlen(CLI_SHARD)) != 0))
             continue;
-        cli_usage(c, "--json and an output on standard output exclude each other");
+        cli_usage(c, "%s and an output on standard output exclude each other",
+                  c->json ? "--json" : "--stamp");
         return true;
     }
     return false;
@@ -147,6 +148,7 @@ static int run(int argc, char **argv, cli_rank *rank) {
         {"--passes", &c.passes, NULL},
         {"--as-graph", NULL, &c.as_graph},
         {"--hash", NULL, &c.hash},
+        {"--stamp", NULL, &c.stamp},
         {"--fast", NULL, &c.fast},
         {"--check-races", NULL, &o.check_races},
         {"--canonicalise", NULL, &canonicalise},
@@ -163,7 +165,7 @@ static int run(int argc, char **argv, cli_rank *rank) {
         (c.arguments.count || expression || !c.kernel))
         cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu",
                   (unsigned long long)c.arguments.count + (expression != NULL));
-    else if (json_to_output(&c) || !cli_memory_begin(&c, o.max_memory))
+    else if (shares_output(&c) || !cli_memory_begin(&c, o.max_memory))
         ;
     else if (!(expression ? cli_load_circuit(&c, expression) && cli_verify(&c)
                           : cli_load_any(&c, cli_file(&c))))

@@ -215,13 +215,15 @@ int command_version(int argc, char **argv) {
     }
     const char *level = tile_level_name(tile_level_best());
     if (!c.json) {
-        cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", hg_version_text(),
-                (int)HG_OP_COUNT, (int)HG_TYPE_COUNT, level);
+        cli_out(&c, "hologram %s, bits %u\n%d instructions, %d types, CPU level %s\n",
+                hg_version_text(), (unsigned)hg_bits_version(), (int)HG_OP_COUNT,
+                (int)HG_TYPE_COUNT, level);
         return cli_finish(&c);
     }
     hg_json json = {0};
     cli_json_item(&c, &json);
     hg_json_add_text(&json, "version", hg_version_text());
+    hg_json_add_u64(&json, "bits", hg_bits_version());
     hg_json_key(&json, "instructions");
     hg_json_u64(&json, HG_OP_COUNT);
     hg_json_add_text(&json, "cpu_level", level);

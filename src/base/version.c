@@ -13,3 +13,7 @@ const char *hg_version_text(void) {
     HG_ENTRY;
     return TEXT(HG_VERSION_MAJOR) "." TEXT(HG_VERSION_MINOR) "." TEXT(HG_VERSION_PATCH);
 }
+uint32_t hg_bits_version(void) {
+    HG_ENTRY;
+    return HG_BITS_VERSION;
+}

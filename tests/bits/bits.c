@@ -12,6 +12,7 @@
 #include "bits.h"
 #include "support/library.h"
 #include "test.h"
+#include <hologram/version.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -34,13 +35,14 @@ typedef struct target {
 } target;
 
 static recorded *known;
-static uint32_t known_count;
+static uint32_t known_count, known_version;
 
 static bool load(const char *path) {
     char line[256];
     recorded r;
     FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f)) {
+        (void)sscanf(line, " \"version\": %" SCNu32, &known_version);
         if (sscanf(line, " \"%47[^\"]\": [\"%" SCNx64 "\", \"%" SCNx64 "\"]", r.name, &r.first,
                    &r.all) != 3)
             continue;
@@ -149,6 +151,7 @@ static const char ABOUT[] =
     " any bits, an ordinary magnitude, a small or short number (tests/bits/inputs.c). A zero "
     "divisor of integers is 1.\",\n"
     "  \"written by\": \"build/release/tests/bits --write docs/reference/bits.json\",\n"
+    "  \"version\": %u,\n"
     "  \"entries\": {\n";
 
 /* Cases that are not wanted stay as they were recorded. */
@@ -157,7 +160,7 @@ static bool write_file(const run_options *o, const char *path, const bits_case *
     char message[512];
     FILE *f = fopen(path, "w");
     if (!f) return false;
-    fputs(ABOUT, f);
+    fprintf(f, ABOUT, (unsigned)HG_BITS_VERSION);
     for (uint32_t i = 0; i < count; i++) {
         const recorded *old = wanted(o, &cases[i], i) ? NULL : find(cases[i].name);
         uint64_t first = old ? old->first : 0, all = old ? old->all : 0;
@@ -223,6 +226,8 @@ int main(int argc, char **argv) {
     }
     CHECK_MESSAGE(load(HG_SOURCE_DIR "/docs/reference/bits.json") || write,
                   "docs/reference/bits.json cannot be read");
+    CHECK_MESSAGE(write || known_version == HG_BITS_VERSION, "bits.json has version %u, not %u",
+                  (unsigned)known_version, (unsigned)HG_BITS_VERSION);
     if (write && target_count)
         CHECK_MESSAGE(write_file(&o, write, cases, count, targets[0].library),
                       "%s cannot be written", write);

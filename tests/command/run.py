@@ -224,6 +224,35 @@ def archives():
     check_archive("circuit.npz", {"c02": numpy.array([4, 7], "<f4"), "c03": numpy.array([-2, -3], "<f4")})
 
 
+def stamps():
+    """--stamp: what made a result, beside it."""
+    axpy = program("axpy")
+    version = json.loads(run("version", "--json").out)["outputs"][0]
+    given = ["run", axpy, "--set", "x=1,2,3", "--set", "y=4,5,6", "--set", "alpha=2"]
+
+    def stamped(*arguments, env=None):
+        result = run(*given, *arguments, "--stamp", env={"HOLOGRAM_CPU_LEVEL": "baseline", **(env or {})})
+        expect(result, 0, what=f"--stamp {arguments}")
+        return result
+    told = stamped("--out", "y=stamped.npy", "--hash").out
+    stamp = json.load(open("stamped.npy.stamp"))
+    check((stamp["hologram"], stamp["bits"], stamp["backend"], stamp["level"], stamp["deterministic"], stamp["exact"], stamp["program"], stamp["file"]) ==
+          (version["version"], version["bits"], "cpu", "baseline", False, True, "axpy", axpy), f"stamp: {stamp}")
+    check(re.search(rf"^y f32\[3\] blake3 {stamp['blake3']}\nstamp: hologram {re.escape(version['version'])}, bits {version['bits']}, cpu at baseline\n$", told), f"--hash: {told}, {stamp}")
+    stamped("--out", "y=raw:stamped.bin", env={"HOLOGRAM_DETERMINISTIC": "true"})
+    other = json.load(open("stamped.bin.stamp"))
+    check(other["deterministic"] and {**other, "deterministic": False} == stamp, f"another file, deterministic: {other}")
+    expect(run(*given[:-2], "--set", "alpha=3", "--out", "y=stamped.npy", "--stamp"), 0)
+    check(json.load(open("stamped.npy.stamp"))["blake3"] != stamp["blake3"], "other results have the same hash")
+    stamped("--out", "stamped.npz")
+    check("blake3" not in json.load(open("stamped.npz.stamp")), "an archive has one hash")
+    expect(run(*given, "--out", "y=/dev/null", "--stamp"), 0, what="--stamp of no file")
+    check(not os.path.exists("/dev/null.stamp"), "--stamp of no file")
+    expect(run(*given, "--out", "y=-", "--stamp"), 2, r"--stamp and an output on standard output exclude each other", what="--stamp on standard output")
+    failed = run(*given, "--out", "y=nowhere/there.npy", "--stamp")
+    check(failed.status != 0 and not os.path.exists("nowhere"), f"--stamp where no file can be: {failed}")
+
+
 def check_archive(path, expected):
     with zipfile.ZipFile(path) as archive:
         check(archive.testzip() is None, f"{path}: a member is damaged")
@@ -1768,7 +1797,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, ptx, circuits, circuit_runs, graphs, describes)
+        parts = (examples, formats, arrays, archives, stamps, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, ptx, circuits, circuit_runs, graphs, describes)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:

@@ -112,7 +112,7 @@ static void lanes_and_flags(void) {
 }
 
 static void types(void) {
-    CHECK(hg_version() == HG_VERSION &&
+    CHECK(hg_bits_version() == HG_BITS_VERSION && hg_version() == HG_VERSION &&
           HG_VERSION == HG_VERSION_OF(HG_VERSION_MAJOR, HG_VERSION_MINOR, HG_VERSION_PATCH));
     for (int t = 0; t < HG_TYPE_COUNT; t++) {
         hg_type_description d = {.size = sizeof d};
