@@ -39,8 +39,10 @@ typedef struct part {
     uint64_t begin, end;
 } part;
 
+/* An array of no bytes may begin where its arena ends: it has no memory. */
 static part part_of(const hg_range *range) {
-    uint64_t end = range->offset + (range->size ? range->size : 1);
+    uint64_t end = range->offset + range->size;
+    if (!range->size) return (part){NULL, 0, 1};
     return (part){range->arena, range->offset & ~(uint64_t)(KIR_PART_BYTES - 1),
                   end > UINT64_MAX - 3 ? UINT64_MAX : (end + 3) & ~UINT64_C(3)};
 }

@@ -477,6 +477,48 @@ static void test_sum(hg_backend *b, const uint32_t *use, uint32_t count) {
     hg_params_destroy(params);
 }
 
+static hg_status give_program(void *user, const char *file, hg_diagnostics *diagnostics,
+                              hg_program **program) {
+    (void)file, (void)diagnostics;
+    *program = hg_program_retain(user);
+    return HG_OK;
+}
+
+/* An array of no elements that begins where its arena ends. */
+static void test_nothing(hg_backend *b) {
+    static const char GRAPH[] = ".graph 1\n.program p \"p\"\n.input x u32 [4194304]\n"
+                                ".view z = x + 4194304 u32 [0]\n"
+                                "y u32 [100] = @p z=z, m=0, n=100\n.output y\n";
+    hg_program *p = assemble(PROGRAM(
+        ".param z buffer u32 in [m]\n.param y buffer u32 out [n]\n.param m u64\n.param n u64\n"
+        ".lanes n\n.reg v u32\n    mov v, 7\n    if global < m {\n        ldg v, [z[global]]\n"
+        "    }\n    y[global] = v\n"));
+    hg_graph_read_options options = {.size = sizeof options, .program = give_program, .user = p};
+    hg_graph *g = NULL;
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_buffer x, y;
+    hg_params *params = hg_params_create();
+    uint32_t back[LAUNCH_N] = {0};
+    CHECK_OK(hg_graph_read_text(GRAPH, sizeof GRAPH - 1, &options, NULL, &g));
+    CHECK_OK(hg_graph_compile(b, g, NULL, &executable));
+    CHECK_OK(hg_backend_allocate_buffer(b, 4194304 * sizeof *back, &x));
+    CHECK_OK(hg_backend_allocate_buffer(b, sizeof back, &y));
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    CHECK_OK(hg_graph_bind(executable, params, &binding));
+    CHECK_OK(hg_graph_binding_launch(binding));
+    CHECK_OK(hg_backend_copy_from_buffer(b, y, back, sizeof back));
+    CHECK(back[0] == 7 && back[LAUNCH_N - 1] == 7);
+    hg_graph_binding_destroy(binding);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    CHECK_OK(hg_backend_free_buffer(b, y));
+    hg_graph_executable_destroy(executable);
+    hg_graph_release(g);
+    hg_params_destroy(params);
+    hg_program_release(p);
+}
+
 static void test_launches(void) {
     static const uint32_t MANY[MOST_ARRAYS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                                12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
@@ -489,6 +531,7 @@ static void test_launches(void) {
     }
     test_sum(b, MANY, 6);
     test_sum(b, MANY, MOST_ARRAYS); /* more than the adapters here bind */
+    test_nothing(b);
     hg_backend_destroy(b);
 }
 
