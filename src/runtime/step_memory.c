@@ -149,17 +149,15 @@ hg_status hg_step_refuse(hg_run *run, hg_bound_step *s) {
 
 /* Imports may share host memory: where the host sees it, addresses decide. */
 static bool overlap(const hg_backend *b, const hg_range *x, const hg_range *y, bool *same_start) {
-    bool host = b->caps->memory.host_memory && x->size && y->size;
+    bool host = b->caps->memory.host_memory;
     *same_start = false;
-    if (!host && x->arena != y->arena) return false;
+    if (!x->size || !y->size || (!host && x->arena != y->arena)) return false;
     uint64_t at = host ? (uint64_t)(uintptr_t)b->driver->arena_map(x->arena) + x->offset
                        : x->offset;
     uint64_t other = host ? (uint64_t)(uintptr_t)b->driver->arena_map(y->arena) + y->offset
                           : y->offset;
     *same_start = at == other;
-    return at < other    ? other - at < x->size
-           : at == other ? x->size && y->size
-                         : at - other < y->size;
+    return at < other ? other - at < x->size : at - other < y->size;
 }
 
 /* Whether an array that is read must be read from a copy. */

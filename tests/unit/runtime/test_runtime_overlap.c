@@ -18,6 +18,8 @@ typedef struct work {
 
 static const work WORKS[] = {
     {"gemm.f32 c=%0, a=%1, b=%2, m=5, n=7, k=6, beta=0.5, bias=%3", true, {140, 120, 168, 28}, 3},
+    {"gemm.f32 c=%0, a=%1, b=%2, m=5, n=0, k=6", true, {0, 120}, 1},
+    {"gemm.f32 c=%0, a=%1, b=%2, m=5, n=7, k=0", true, {140, 0}, 1},
     {"gemm.f64 c=%0, a=%1, b=%2, m=3, n=4, k=2", true, {96, 48, 64}, 2},
     {"batched_gemm.f32 c=%0, a=%1, b=%2, batch=2, m=3, n=4, k=5", true, {96, 120, 160}, 2},
     {"mixed_precision_gemm.bf16 c=%0, a=%1, b=%2, m=3, n=4, k=5", true, {48, 30, 40}, 2},
@@ -149,7 +151,8 @@ static hg_status calculate(hg_backend *b, hg_buffer buffer, const work *w, const
 }
 
 static bool shares(const work *w, const uint64_t *at, int input) {
-    return at[0] < at[input] + w->sizes[input] && at[input] < at[0] + w->sizes[0];
+    return w->sizes[0] && w->sizes[input] && at[0] < at[input] + w->sizes[input] &&
+           at[input] < at[0] + w->sizes[0];
 }
 
 /* One place of an input and the output. */
