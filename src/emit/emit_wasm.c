@@ -633,8 +633,7 @@ void emit_wasm_caps(kir_caps *caps) {
     caps->half = caps->mad = false;
 }
 
-/* So far the module has no function that is too large for hosts. */
-static hg_status check_limits(const wasm_module *m, const char *name) {
+hg_status wa_check_limits(const wasm_module *m, const char *name) {
     if (m->locals > WASM_MOST_LOCALS)
         return hg_fail(
             HG_ERROR_ISA,
@@ -672,7 +671,7 @@ static hg_status print_kernels(wa_module *module, vec_kernel *const *kernels, ui
             status = hg_fail(HG_ERROR_ISA, "no WebAssembly for '%s': %s", kernels[i]->module->name,
                              p.unsupported);
         else
-            status = check_limits(&module->m, kernels[i]->module->name);
+            status = wa_check_limits(&module->m, kernels[i]->module->name);
         free_tables(&p);
         hg_free(p.memory.frames);
         hg_free(p.memory.tables);

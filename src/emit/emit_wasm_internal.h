@@ -219,4 +219,7 @@ void wa_pick(wa_printer *p, const vec_value *v);
 void wa_memory(wa_printer *p, const vec_value *v);
 void wa_end(wa_printer *p, const vec_value *v, uint32_t gone); /* gone: a local */
 
+/* So far the module has no function that is too large for hosts. name: of what it was made for. */
+hg_status wa_check_limits(const wasm_module *m, const char *name) HG_NODISCARD;
+
 #endif

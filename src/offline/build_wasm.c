@@ -69,9 +69,12 @@ static bool add_records(build_wasm *k) {
 static hg_status add_functions(build_wasm *k) {
     k->functions = hg_calloc(k->job->count + (size_t)1, sizeof *k->functions);
     hg_status status = k->functions ? HG_OK : hg_fail_memory();
-    for (uint32_t i = 0; i < k->job->count && status == HG_OK; i++)
+    for (uint32_t i = 0; i < k->job->count && status == HG_OK; i++) {
         status = build_wasm_add_function(k, i);
+        if (status == HG_OK) status = wa_check_limits(k->m, k->job->programs[i].program->name);
+    }
     if (status == HG_OK && k->job->graph) status = build_wasm_add_graph(k);
+    if (status == HG_OK) status = wa_check_limits(k->m, k->job->name);
     hg_free(k->functions);
     return status;
 }

@@ -95,6 +95,7 @@ REFUSED = {
     "half_sum": (".param x buffer f32 in [n]\n.param n u64\n.reg s f32\n.param y buffer f32 out [1]", "    parallel_reduce.f32 s, x, sum, n\n    stg [y[0]], s\n",
                  ["parallel_reduce", "--set"], ["--set", "n=300"]),
     "pools": (".param x buffer u64 out [1]\n.reg h u64", "    pool.alloc h, 4096\n    stg [x[0]], h\n", ["pool.alloc"], None),
+    "large": (".param x buffer f32 inout [64]", "    sort output=x, input=x, outer=1, n=64, inner=1\n" * 20000, ["large", "at most 7654321"], None),
 }
 failed = []
 passed = 0
