@@ -26,6 +26,11 @@ static void add_memories(const build_program *p, hg_text *out) {
                          p->function, p->names[i], (ull)param->data_bytes);
         else if (param->kind == HG_PARAM_SCRATCH)
             hg_text_addf(out, "        @_memory_in(work, &spans[%u]),\n", (unsigned)scratch++);
+        else if (p->use == BUILD_LAUNCH) /* an array of no bytes may be nowhere */
+            hg_text_addf(out,
+                         "        {%s ? (uint8_t *)(uintptr_t)%s : (uint8_t *)&run, %s_bytes, "
+                         "true},\n",
+                         p->names[i], p->names[i], p->names[i]);
         else
             hg_text_addf(out, "        {(uint8_t *)(uintptr_t)%s, %s_bytes, %s != NULL},\n",
                          p->names[i], p->names[i], p->names[i]);
@@ -314,6 +319,7 @@ hg_status build_add_function(const build_job *job, const build_program *p, hg_te
     build_add_work(p, &body);
     add_memories(p, &body);
     add_env(p, &body);
+    if (!p->parts) hg_text_addf(&body, "    if (!run.launch.lanes) goto end;\n");
     add_code(job, p, &body);
     hg_text_addf(&body, "    goto end;\nend:\n    return @_end(&run, fault);\n}\n");
     if (body.data) build_add_marked(out, job->name, body.data);

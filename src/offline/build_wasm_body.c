@@ -364,6 +364,10 @@ static void write_memories(build_wasm *k) {
         w_get(c, at + 1);
         w(c, W_I64_EXTEND_I32_U);
         w_memory(c, W_I64_STORE, WA_MEMORY_SIZE);
+        if (p->use == BUILD_LAUNCH) { /* an array of no bytes may be nowhere */
+            bw_store_i32(c, to + WA_MEMORY_VALID, 1);
+            continue;
+        }
         w_i32(c, to);
         w_get(c, at);
         w_i32(c, 0);
@@ -799,11 +803,22 @@ static void write_size(build_wasm *k, uint32_t number, const char *signature) {
     wasm_define(k->m, number, c);
 }
 
+/* Nothing happens then, nor do whole-array instructions. */
+static void end_if_no_lanes(build_wasm *k) {
+    w_get(k->c, k->f.lanes);
+    w(k->c, W_I64_EQZ);
+    (void)w_open(k->c, W_IF, WASM_VOID);
+    w_i32(k->c, 0);
+    w(k->c, W_RETURN);
+    w(k->c, W_END);
+}
+
 static hg_status write_run(build_wasm *k, uint32_t number, const char *signature) {
     wasm_code code;
     begin_function(k, &code, signature, false);
     write_memories(k);
     write_work(k);
+    end_if_no_lanes(k);
     write_env(k);
     const hg_status status = write_code(k);
     w_i32(&code, 0);

@@ -162,7 +162,8 @@ def call_with_work(texts, library, function, arrays, scalars, work_scalars, is_g
     values = [bytearray(a) or bytearray(1) for a in arrays]
     arguments = []
     for value, given in zip(values, arrays):
-        arguments += [ctypes.byref((ctypes.c_char * len(value)).from_buffer(value)), ctypes.c_size_t(len(given))]
+        there = given or not is_graph  # a graph takes NULL for nothing
+        arguments += [ctypes.byref((ctypes.c_char * len(value)).from_buffer(value)) if there else None, ctypes.c_size_t(len(given))]
     size, guard = work_of(library, function)
     work = None
     if size:
@@ -252,7 +253,8 @@ def programs(texts, rng, long):
     """Arrays in place and across each other, halves, the workspace, faults."""
     for name, (directives, code) in PROGRAMS.items():
         texts.write(name + ".atlas", f".atlas 1\n.program {name}\n{directives}\n.lanes 1\n{code}")
-    status, out, err = texts.run(texts.command, "build", *[name + ".atlas" for name in PROGRAMS], "-o", "set")
+    texts.write("nothing.atlas", ".atlas 1\n.program nothing\n.param x buffer f32 inout [9]\n.param n u64\n.lanes n\n    parallel_map.f32 x, x, neg, 9\n")
+    status, out, err = texts.run(texts.command, "build", *[name + ".atlas" for name in (*PROGRAMS, "nothing")], "-o", "set")
     check(status == 0, f"build: {out}{err}")
     library = texts.library("set", texts.compilers[0], *compiled_levels(long)) if status == 0 else None
     for name, (directives, _) in PROGRAMS.items() if library else ():
@@ -263,6 +265,9 @@ def programs(texts, rng, long):
         scalars = [ctypes.c_uint64(v) for v in given.values()]
         compare(texts, library, "set_" + name, name, arrays, ran(texts, name + ".atlas", arrays, given), scalars, scalars)
     if library:
+        for n in (0, 1):
+            arrays = {"x": (array_of(rng, "f32", 9), True, True)}
+            compare(texts, library, "set_nothing", f"{n} lanes", arrays, ran(texts, "nothing.atlas", arrays, {"n": n}), [ctypes.c_uint64(n)])
         size = library["set_scratch_work_bytes"]
         size.restype = ctypes.c_size_t
         check(size(None, ctypes.c_uint64(50)) < 4096 and size(None, ctypes.c_uint64(2**63)) == 2**64 - 1, "set_scratch_work_bytes")
