@@ -82,8 +82,8 @@ static void push_place(build_wasm *k, const build_place *place, const uint32_t *
 }
 
 /* Where the values end in the workspace. */
-static uint32_t end_of(const build_graph *b) {
-    return ((uint32_t)b->memory.bytes + GRAPH_ALIGN - 1) & ~(uint32_t)(GRAPH_ALIGN - 1);
+static uint64_t end_of(const build_graph *b) {
+    return (b->memory.bytes + GRAPH_ALIGN - 1) & ~(uint64_t)(GRAPH_ALIGN - 1);
 }
 
 /* The lines of the calls that a launch's instructions come from. */
@@ -111,10 +111,10 @@ static void write_launch(build_wasm *k, uint32_t region, const uint32_t *constan
         if (build_wasm_takes(p, i)) push_place(k, &p->places[i], constants);
     if (p->spans) {
         w_get(c, k->f.work);
-        w_i32(c, end_of(b));
+        w_i32(c, (uint32_t)end_of(b));
         w(c, W_I32_ADD);
         w_get(c, k->f.work + 1);
-        w_i32(c, end_of(b));
+        w_i32(c, (uint32_t)end_of(b));
         w(c, W_I32_SUB);
     }
     w_number(c, W_CALL, k->functions[region].run);
@@ -139,13 +139,15 @@ static void write_launch(build_wasm *k, uint32_t region, const uint32_t *constan
 
 /* ---- functions ---- */
 
-/* The bytes of the workspace: those of the values, and the most that a launch takes. */
+/* The bytes of the workspace: those of the values, and the most that a launch takes; -1: more than
+ * there can be. */
 static uint32_t write_size(build_wasm *k) {
     char name[HG_MAX_IDENT_BYTES + 16];
     wasm_code code, *c = &code;
     snprintf(name, sizeof name, "%s_work_bytes", k->job->name);
     const uint32_t number = wasm_declare(k->m, name, ":i", true);
     wasm_begin(c, ":i");
+    const uint64_t end = end_of(graph_of(k));
     const uint32_t most = wasm_take(c, WASM_I32), next = wasm_take(c, WASM_I32);
     for (uint32_t i = 0; i < k->job->count; i++) {
         if (!k->job->programs[i].spans) continue;
@@ -160,11 +162,14 @@ static uint32_t write_size(build_wasm *k) {
     }
     w_i32(c, UINT32_MAX); /* no such memory */
     w_get(c, most);
-    w_i32(c, end_of(graph_of(k)));
+    w_i32(c, (uint32_t)end);
     w(c, W_I32_ADD);
     w_get(c, most);
-    w_i32(c, INT32_MAX - end_of(graph_of(k)));
-    w(c, W_I32_GT_U);
+    w(c, W_I64_EXTEND_I32_U);
+    w_i64(c, end);
+    w(c, W_I64_ADD);
+    w_i64(c, INT32_MAX);
+    w(c, W_I64_GT_U);
     w(c, W_SELECT);
     wasm_define(k->m, number, c);
     return number;

@@ -26,7 +26,7 @@ import transforms  # noqa: E402
 from operation import Problem, lines_of  # noqa: E402
 
 # stdin: [{file, fault, calls: [{name, arrays: [base64], scalars: [text], missing, own}]}]: arrays come first, then scalars (BigInts). A function that takes a
-# workspace gets one, of 0x5a, `missing` bytes too small, with bytes behind it that nobody may touch. stdout: of each call what came of it.
+# workspace gets one, of 0x5a, `missing` bytes too small, with bytes behind it that nobody may touch. `nowhere`: arrays of no bytes are at 0. stdout: of each call what came of it.
 RUN = """
 const fs = require('fs');
 const results = async (given) => {
@@ -34,7 +34,7 @@ const results = async (given) => {
   if (WebAssembly.Module.imports(module).length) throw new Error('it imports something');
   const { exports } = await WebAssembly.instantiate(module);
   const { memory, __heap_base: base } = exports;
-  return given.calls.map(({ name, arrays, scalars, missing = 0, own = false }) => {
+  return given.calls.map(({ name, arrays, scalars, missing = 0, own = false, nowhere = false }) => {
     let at = base.value;
     const numbers = scalars.map(BigInt);
     const place = (length) => {
@@ -44,7 +44,7 @@ const results = async (given) => {
       return from;
     };
     const places = arrays.map((text) => {
-      const data = Buffer.from(text, 'base64'), from = place(data.length);
+      const data = Buffer.from(text, 'base64'), from = nowhere && !data.length ? 0 : place(data.length);
       new Uint8Array(memory.buffer, from, data.length).set(data);
       return [from, data.length];
     });
@@ -86,6 +86,7 @@ HOSTS = {
     "kept": (".param x buffer f32 inout [300]\n.param n u64\n.reg v, w f32\n.reg at u64",
              "    ldg v, [x[global]]\n    mul w, v, 3.0\n    bar.grid\n    mov at, n\n    sub at, at, 1\n    sub at, at, global\n    stg [x[at]], w\n    bar.grid\n    ldg w, [x[global]]\n"
              "    add w, w, v\n    bar.grid\n    stg [x[global]], w\n", "n", (1, 17, 300, 301)),
+    "nothing": (".param x buffer f32 inout [9]\n.param n u64", "    parallel_map.f32 x, x, neg, 9\n", "n", (0, 1, 300)),
     "spread": (".param x buffer f32 inout [64]\n.param y buffer f32 inout [64]\n.param n u64\n.scratch t f32 [n]\n.scratch u f32 [n + 5]",
                "    t[global] = x[global]\n    bar.grid\n    y[global] = t[n - 1 - global] + u[global]\n", "n", (0, 1, 64, 65)),
 }
@@ -94,9 +95,20 @@ REFUSED = {
     "open": (".param x buffer f32 inout [n]\n.param n u64", "    softmax output=x, input=x, n=n, rows=1\n", ["softmax", "--set"], ["--set", "n=5"]),
     "half_sum": (".param x buffer f32 in [n]\n.param n u64\n.reg s f32\n.param y buffer f32 out [1]", "    parallel_reduce.f32 s, x, sum, n\n    stg [y[0]], s\n",
                  ["parallel_reduce", "--set"], ["--set", "n=300"]),
-    "pools": (".param x buffer u64 out [1]\n.reg h u64", "    pool.alloc h, 4096\n    stg [x[0]], h\n", ["pool.alloc"], None),
     "large": (".param x buffer f32 inout [64]", "    sort output=x, input=x, outer=1, n=64, inner=1\n" * 20000, ["large", "at most 7654321"], None),
+    "pools": (".param x buffer u64 out [1]\n.reg h u64", "    pool.alloc h, 4096\n    stg [x[0]], h\n", ["pool.alloc"], None),
 }
+# h has m * 2^17 bytes.
+OUTER = """.graph 1
+.name outer
+.extent m
+.input x f32 [m, 1]
+.input w f32 [1, 32768]
+h = gemm a=x, b=w
+y = softmax input=h
+z = gemm a=y, trans_a=true, b=x
+.output z
+"""
 failed = []
 passed = 0
 
@@ -228,6 +240,12 @@ def workspaces():
     check(large == most == {"bytes": 2**32 - 1}, "sizes of no memory: %s %s" % (large, most))
 
 
+    for m in (16384, 32768, 32769, 70000): # half of all memory and more
+        if built("outer", write("outer.graph", OUTER), "--set", "m=%d" % m):
+            found, = answers("outer", [call("outer", [])])
+            check(found == {"bytes": 2**32 - 1}, "a workspace for %d rows: %s" % (m, found))
+
+
 def graphs(rng):
     write("twice.atlas", of_build.TWICE)
     for name, (text, symbols, outputs) in of_build.GRAPHS.items():
@@ -246,7 +264,7 @@ def graphs(rng):
             if not built("set", path, *words):
                 continue
             given = [a[0] for a in arrays.values()]
-            whole, small, work, own = answers("set", [call("set", given), call("set", [given[0][:-1], *given[1:]]), call("set", given, missing=1),
+            whole, small, work, own = answers("set", [call("set", given, nowhere=True), call("set", [given[0][:-1], *given[1:]]), call("set", given, missing=1),
                                                       call("set", given, own=True)])
             if expected[0]:
                 check(whole["code"] == 1 and whole["instruction"] == 6, "%s: %s" % (name, whole)) # the line of the call
