@@ -91,6 +91,7 @@ static hg_status explain_kernel(kir_module *m, const hg_program *p, uint32_t ker
 typedef struct native {
     tile_level level;
     hg_explain_form *form;
+    uint32_t kernel; /* that is looked at */
 } native;
 
 static hg_reach native_reach(const vec_value *v) {
@@ -125,9 +126,10 @@ static void note_native(const vec_value *v, const hg_program *p, hg_explained *l
     if (way > e->native_way) e->native_way = way;
 }
 
-/* Of the kernel's instructions, and in the kernel their sum. */
+/* Of the kernel's instructions, and in the kernel their sum. Those of a function that kernels share
+ * are the first one's. */
 static hg_status add_costs(vec_kernel *k, const vec_turn_size *turns, const hg_program *p,
-                           hg_explained *list, vec_costs *sum) {
+                           uint32_t kernel, hg_explained *list, vec_costs *sum) {
     uint32_t *rounds = hg_calloc((size_t)p->inst_count + 1, sizeof *rounds);
     vec_costs *costs = hg_calloc((size_t)p->inst_count + 1, sizeof *costs);
     hg_status status = rounds && costs ? HG_OK : hg_fail_memory();
@@ -137,7 +139,8 @@ static hg_status add_costs(vec_kernel *k, const vec_turn_size *turns, const hg_p
     for (uint32_t i = 0; i <= p->inst_count && status == HG_OK; i++)
         for (int kind = 0; kind < VEC_COST_COUNT; kind++) {
             sum->steps[kind] += costs[i].steps[kind];
-            if (i) list[i - 1].costs.steps[kind] += costs[i].steps[kind];
+            if (i && list[i - 1].kernel == kernel)
+                list[i - 1].costs.steps[kind] += costs[i].steps[kind];
         }
     hg_free(rounds);
     hg_free(costs);
@@ -168,7 +171,7 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, const 
         for (const vec_function *f = k->functions; f; f = f->next)
             for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
                 note_native(v, p, list);
-        status = add_costs(k, &turns, p, list, &kernel->costs);
+        status = add_costs(k, &turns, p, of->kernel, list, &kernel->costs);
     }
     vec_kernel_destroy(k);
     return status;
@@ -187,9 +190,10 @@ static hg_status explain_native(kir_module *m, const hg_program *p, const native
     return status;
 }
 
-static hg_status explain_plan(const hg_plan *plan, const hg_program *p, const native *of,
+static hg_status explain_plan(const hg_plan *plan, const hg_program *p, native *of,
                               hg_explained *list, hg_explained_kernel *kernels) {
     for (uint32_t i = 0; i < plan->kernels.count; i++) {
+        of->kernel = i;
         HG_TRY(explain_kernel(plan->kernels.data[i].module, p, i, list));
         HG_TRY(explain_native(plan->kernels.data[i].module, p, of, list, &kernels[i]));
     }

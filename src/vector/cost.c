@@ -156,6 +156,12 @@ static double rounds_of(const pricing *p, const vec_value *loop) {
     return ROUNDS;
 }
 
+/* Of loops in loops: bounded, so that no sum of such or product of two is infinite. */
+static double product(double rounds, double steps) {
+    const double most = 1e100;
+    return steps < most / rounds ? rounds * steps : most;
+}
+
 static double region_sum(const pricing *p, const vec_region *r) {
     double sum = 0;
     for (const vec_value *v = r->first; v; v = v->next) sum += p->own[v->id];
@@ -171,7 +177,7 @@ static int way_of(const pricing *p, const vec_value *v) {
 static double inside(const pricing *p, const vec_value *v) {
     switch ((vec_op)v->op) {
     case VEC_IF: return region_sum(p, v->body[way_of(p, v)]);
-    case VEC_LOOP: return rounds_of(p, v) * region_sum(p, v->body[0]);
+    case VEC_LOOP: return product(rounds_of(p, v), region_sum(p, v->body[0]));
     case VEC_TURNS: return region_sum(p, v->body[0]);
     case VEC_CALL: return p->functions[v->u.call.to->id];
     default: return 0;
@@ -215,7 +221,7 @@ static double runs_of(const pricing *p, const vec_value *v, double weight) {
     const vec_value *owner = v->parent->owner;
     if (!owner) return weight;
     double runs = p->runs[owner->id];
-    if (owner->op == VEC_LOOP) return runs * rounds_of(p, owner);
+    if (owner->op == VEC_LOOP) return product(runs, rounds_of(p, owner));
     if (owner->op == VEC_IF && v->parent != owner->body[way_of(p, owner)]) return 0;
     return runs;
 }

@@ -113,6 +113,16 @@ def why_slow(folder):
             check(lines <= item["steps"] * (1 + 1e-9), f"{statements!r}: lines of {item['kind']} take {lines} of {item['steps']}")
         done = told()
         check(done.returncode == 0 and re.search(rf"\| {kind}: .*\n *\| +\d+ %  line {first}: ", done.stdout), f"{statements!r}: {done.stdout}")
+    # A function of two kernels, and more rounds than a number has room for.
+    for statements in ("ldg v, [x[global]]\ncall @f\nbar.grid\ncall @f\nexit\nf:\nldg w, [x[v]]\nstg [x[global]], w\nret\n",
+                       "ldg v, [x[global]]\n" +
+                       "".join(f"loop r{200 + i}, 4294967295\n" for i in range(40)) + "ldg v, [x[v]]\nadd v, v, 1\n" + "endloop\n" * 40 + "stg [x[global]], v\n"):
+        with open(path, "w") as f:
+            f.write(HEAD + statements)
+        done = told("--json")
+        items = json.loads(done.stdout)["outputs"] if done.returncode == 0 else []
+        check(items and all(sum(place["steps"] for place in item["lines"]) <= item["steps"] * (1 + 1e-9) for item in items), f"{statements!r}: {done}")
+        check(all(0 < item["share"] <= 1 for item in items if item["kind"] != "prologue"), f"{statements!r}: {items}")
     with open(path, "w") as f:
         f.write(HEAD + "ldg v, [x[global]]\nmul v, v, v\nstg [x[global]], v\n")
     kinds = [item["kind"] for item in json.loads(told("--json").stdout)["outputs"]]
