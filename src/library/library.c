@@ -40,7 +40,8 @@ hg_type library_sum_type(hg_type type) {
 }
 
 hg_type library_left_type(hg_type type) {
-    return hg_type_size_bytes(type) < 4 ? HG_TYPE_U32 : type;
+    if (hg_type_size_bytes(type) >= 4) return type;
+    return hg_type_is_float(type) ? HG_TYPE_F32 : HG_TYPE_U32;
 }
 
 /* A power of two for elements that fit the caches; at most an eighth of the lanes does again what

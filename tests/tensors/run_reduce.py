@@ -339,18 +339,20 @@ def numbers(executor):
 
 
 def many_lines(executor, shapes, names):
-    """Where lines are many a block takes several of them: the bits of a few lines, and NumPy's."""
+    """Where lines are many a block takes several of them, behind each other or beside each other: the bits of a few lines, and NumPy's."""
     random = np.random.default_rng(1)
-    for rows, n in shapes:
-        x = random.standard_normal((rows, n)).astype("f4")
+    for kind, (rows, n) in [(kind, shape) for kind in ("f4", "f2") for shape in shapes]:
+        x = random.standard_normal((rows, n)).astype(kind)
         x[random.random(x.shape) < 1e-3] = np.nan
         x[5] = 0
         for name in names:
-            all_lines, last = (executor.call(name, [executor.tensor(a)], axes=[1])[0].numpy() for a in (x, x[-9:]))
-            checks.check(all_lines[-9:].tobytes() == last.tobytes(), f"{name} of [{rows}, {n}] over 1: {all_lines[-9:]}, of its last lines {last}")
+            all_lines, last, beside = (executor.call(name, [executor.tensor(a)], axes=[axis])[0].numpy() for a, axis in ((x, 1), (x[-9:], 1), (x.T, 0)))
+            what = f"{name} of {kind} [{rows}, {n}] over 1"
+            checks.check(all_lines[-9:].tobytes() == last.tobytes(), f"{what}: {all_lines[-9:]}, of its last lines {last}")
+            checks.check(close(beside, all_lines, 0), f"{what}: other bits where lines are beside each other, {np.flatnonzero(beside != all_lines)[:5]}")
             if name != "sum":
                 want = getattr(np, name)(x, axis=1)
-                checks.check(close(all_lines, want, 0), f"{name} of [{rows}, {n}] over 1 differs from NumPy's in lines {np.flatnonzero(all_lines != want)[:5]}")
+                checks.check(close(all_lines, want, 0), f"{what} differs from NumPy's in lines {np.flatnonzero(all_lines != want)[:5]}")
 
 
 def main():
