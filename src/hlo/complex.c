@@ -9,15 +9,20 @@ mlir_scalar mlir_complex_product(mlir_lower *w, const char *type, mlir_scalar a,
     return c;
 }
 
-/* The divisor is scaled by its greater part: its square neither overflows nor vanishes. */
+/* Whether a number that is not below 0 is 0 or infinite. */
+#define AT_END "%s * 2.0 == %s"
+
+/* The divisor is scaled by its greater part: its square neither overflows nor vanishes. Of a
+ * divisor that is 0 or infinite nothing else counts. */
 static mlir_scalar quotient(mlir_lower *w, const char *type, mlir_scalar a, mlir_scalar b) {
     const char *scale = mlir_let(w, type, "max(abs(%s), abs(%s))", b.re, b.im);
     const char *x = mlir_let(w, type, "%s / %s", b.re, scale),
                *y = mlir_let(w, type, "%s / %s", b.im, scale),
                *norm = mlir_let(w, type, "%s * %s + %s * %s", x, x, y, y);
-    mlir_scalar c = {
-        .re = mlir_let(w, type, "(%s * %s + %s * %s) / %s / %s", a.re, x, a.im, y, norm, scale)};
-    c.im = mlir_let(w, type, "(%s * %s - %s * %s) / %s / %s", a.im, x, a.re, y, norm, scale);
+    mlir_scalar c = {.re = mlir_let(w, type, AT_END " ? %s / %s : (%s * %s + %s * %s) / %s / %s",
+                                    scale, scale, a.re, scale, a.re, x, a.im, y, norm, scale)};
+    c.im = mlir_let(w, type, AT_END " ? %s / %s : (%s * %s - %s * %s) / %s / %s", scale, scale,
+                    a.im, scale, a.im, x, a.re, y, norm, scale);
     return c;
 }
 
@@ -29,11 +34,14 @@ static const complex_row COMPLEX[] = {
     {"stablehlo.abs", "hypot($a, $b)", NULL},
     {"stablehlo.add", "$a + $c", "$b + $d"},
     {"stablehlo.cosine", "cos($a) * cosh($b)", "-(sin($a) * sinh($b))"},
-    {"stablehlo.exponential", "exp($a) * cos($b)", "exp($a) * sin($b)"},
+    {"stablehlo.exponential", "exp($a) * cos($b)", "$b == 0.0 ? $b : exp($a) * sin($b)"},
     {"stablehlo.exponential_minus_one", "expm1($a) * cos($b) - sin($b / 2.0) * sin($b / 2.0) * 2.0",
-     "exp($a) * sin($b)"},
+     "$b == 0.0 ? $b : exp($a) * sin($b)"},
     {"stablehlo.log", "log(hypot($a, $b))", "atan2($b, $a)"},
-    {"stablehlo.log_plus_one", "log1p($a * ($a + 2.0) + $b * $b) / 2.0", "atan2($b, $a + 1.0)"},
+    {"stablehlo.log_plus_one",
+     "max(abs($a), abs($b)) < 0.5 ? log1p($a * ($a + 2.0) + $b * $b) / 2.0"
+     " : log(hypot($a + 1.0, $b))",
+     "atan2($b, $a + 1.0)"},
     {"stablehlo.multiply", "$a * $c - $b * $d", "$a * $d + $b * $c"},
     {"stablehlo.negate", "-$a", "-$b"},
     {"stablehlo.sign", "$a == 0.0 && $b == 0.0 ? 0.0 : $a / hypot($a, $b)",
@@ -64,10 +72,17 @@ static mlir_scalar by_name(mlir_lower *w, const char *name, const mlir_type *in,
     return (mlir_scalar){"0", "0"};
 }
 
-/* The greater part of the root without a difference; the other one follows from it. */
+/* The greater part of the root without a difference; the other one follows from it. Scaled, so that
+ * no square and no sum overflows or vanishes. */
 static mlir_scalar root(mlir_lower *w, const char *type, mlir_scalar a) {
-    const char *half = mlir_let(w, type, "sqrt((hypot(%s, %s) + abs(%s)) / 2.0)", a.re, a.im, a.re),
-               *other = mlir_let(w, type, "%s == 0.0 ? 0.0 : abs(%s) / %s / 2.0", half, a.im, half);
+    const char *great = mlir_let(w, type, "max(abs(%s), abs(%s)) > 1.0 ? 4.0 : 0.25", a.re, a.im),
+               *x = mlir_let(w, type, "%s / %s / %s", a.re, great, great),
+               *y = mlir_let(w, type, "%s / %s / %s", a.im, great, great),
+               *half = mlir_let(w, type, "sqrt((hypot(%s, %s) + abs(%s)) / 2.0) * %s", x, y, x,
+                                great),
+               *size = mlir_let(w, type, "abs(%s)", a.im),
+               *other = mlir_let(w, type, AT_END " || %s == 0.0 ? %s : %s / %s / 2.0", size, size,
+                                 half, size, size, half);
     mlir_scalar c = {.re = mlir_let(w, type, "%s < 0.0 ? %s : %s", a.re, other, half)};
     const char *im = mlir_let(w, type, "%s < 0.0 ? %s : %s", a.re, half, other);
     c.im = mlir_let(w, type, "%s < 0.0 || 1.0 / %s < 0.0 ? -%s : %s", a.im, a.im, im, im);
@@ -100,13 +115,14 @@ mlir_scalar mlir_map_complex(mlir_lower *w, const char *name, const mlir_type *i
                                 by_name(w, "stablehlo.negate", in, a, a), a);
         return quotient(w, type, one, (mlir_scalar){mlir_let(w, type, "%s + 1.0", e.re), e.im});
     }
-    if (!strcmp(name, "stablehlo.power")) { /* exp(b log(a)); of 0 it is 0 */
+    if (!strcmp(name, "stablehlo.power")) { /* exp(b log(a)); of 0 it is 0, where b is so */
         mlir_scalar l = by_name(w, "stablehlo.log", in, a, a), c;
         c = by_name(w, "stablehlo.multiply", in, b, l);
         c = by_name(w, "stablehlo.exponential", in, c, c);
-        const char *none = mlir_text(w, "%s == 0.0 && %s == 0.0", a.re, a.im);
-        c.re = mlir_let(w, type, "%s ? (%s == 0.0 && %s == 0.0 ? 1.0 : 0.0) : %s", none, b.re, b.im,
-                        c.re);
+        const char *none = mlir_text(
+            w, "%s == 0.0 && %s == 0.0 && (%s > 0.0 || (%s == 0.0 && %s == 0.0))", a.re, a.im, b.re,
+            b.re, b.im);
+        c.re = mlir_let(w, type, "%s ? (%s == 0.0 ? 1.0 : 0.0) : %s", none, b.re, c.re);
         c.im = mlir_let(w, type, "%s ? 0.0 : %s", none, c.im);
         return c;
     }

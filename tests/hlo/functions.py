@@ -135,6 +135,7 @@ N('nested_while', lambda x: lax.while_loop(lambda s: s.sum() < 100, lambda s: la
 N('collatz', lambda n: lax.while_loop(lambda s: s[0] != 1, lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1), (n, 0)), np.int32(27))
 N('rounds', lambda x: (lax.fori_loop(0, 5, lambda k, v: lax.fori_loop(0, k, lambda j, t: t + j, v), x), *(jax.jit(rounds)(jnp.int32(n), x) for n in (3, 7))), f(4))
 N('cond_outside', lambda x, k: (lambda t: (lax.cond(k == 0, lambda: t, lambda: lax.sort(t, dimension=0)), t))(x.T), f(3, 4), np.int32(0))
+N('complex_edges', lambda x, y, u, v: (lambda z, w: (lax.sqrt(z), lax.rsqrt(z), lax.logistic(z), lax.log1p(z), lax.exp(z), lax.expm1(z), w / z, lax.pow(0 * w, w)))(lax.complex(x, y), lax.complex(u, v)), *(np.array(a, np.float32) for a in ([3e38,-3e38,0,-100,-100,-1,1e20,-1e19,200,1,-np.inf], [0,1,0,1,0,1e-10,1,1e20,0,np.inf,np.inf], [1,-2,1,2,-1,0,0,1,-1,1,1], [0,0,0,0,0,1,0,0,1,0,0])))
 N('edges', lambda l, x, h: (lax.clamp(l, x, h), lax.bitcast_convert_type(jnp.sign(l), jnp.uint32)), np.array([np.nan,0,1,-2,-0.,3],np.float32), np.array([1,np.nan,5,0,2,3],np.float32), np.array([2,3,np.nan,4,0,-3],np.float32))
 
 
