@@ -672,15 +672,27 @@ static hg_status note_regions(hg_graph_binding *b) {
     return status;
 }
 
+/* In its turn among the runs of the context, as launches call by call are. */
+static hg_status run_module(hg_graph_binding *b, bool *done) {
+    static const hg_touches ANYTHING = {.shares = HG_SHARES_ALL};
+    hg_backend *backend = b->executable->backend;
+    hg_ticket ticket = {.touches = &ANYTHING};
+    hg_stream *stream;
+    HG_TRY(hg_context_enter(backend->context, &ticket, &stream));
+    hg_status status = b->module ? hg_graph_module_run(b->module, done)
+                                 : hg_graph_noted_run(&b->noted, backend, done);
+    hg_context_leave(backend->context, &ticket, stream);
+    return status;
+}
+
 /* As one program of the device's compiler. *done false: nothing was done. */
 static hg_status launch_module(hg_graph_binding *b, bool *done) {
     hg_backend *backend = b->executable->backend;
     hg_error kept = *hg_error_record();
-    if (b->module) return hg_graph_module_run(b->module, done);
-    if (hg_graph_noted_wanted(&b->noted, backend) && !b->spoils && !uses_state(b) &&
+    if (!b->module && hg_graph_noted_wanted(&b->noted, backend) && !b->spoils && !uses_state(b) &&
         note_regions(b) != HG_OK)
         *hg_error_record() = kept;
-    return hg_graph_noted_run(&b->noted, backend, done);
+    return b->module || b->noted.noted ? run_module(b, done) : HG_OK;
 }
 
 static hg_status launch_all(hg_graph_binding *b) {

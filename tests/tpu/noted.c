@@ -203,6 +203,55 @@ static void check(rig *device, rig *cpu, const problem *p) {
     check_inputs(device, cpu, p);
 }
 
+/* ---- behind others ---- */
+
+/* The graph's first input is what a launch makes that was started just before: the graph's comes
+ * behind it. */
+static hg_status launch_behind(rig *r, const problem *p, uint32_t number,
+                               uint8_t found[][8 * MOST]) {
+    uint32_t words[24];
+    hg_program *program = NULL;
+    hg_executable *executable = NULL;
+    hg_binding *mix = NULL;
+    hg_buffer source = {0};
+    hg_event *event = NULL;
+    hg_params *params = hg_params_create();
+    uint64_t count = 24;
+    for (uint32_t i = 0; i < 24; i++) words[i] = number * 1000003 + i;
+    hg_status status = read_program(NULL, "mix", NULL, &program);
+    if (status == HG_OK) status = hg_backend_allocate_buffer(r->backend, sizeof words, &source);
+    if (status == HG_OK) status = hg_buffer_write(r->backend, source, 0, words, sizeof words);
+    if (status == HG_OK) status = hg_params_set_scalar(params, "n", HG_TYPE_U64, &count);
+    if (status == HG_OK) status = hg_params_set_buffer(params, "x", source);
+    if (status == HG_OK) status = hg_params_set_buffer(params, "y", r->buffers[0]);
+    if (status == HG_OK) status = hg_executable_create(r->backend, program, &executable);
+    if (status == HG_OK) status = hg_binding_create(executable, NULL, params, &mix);
+    if (status == HG_OK) status = hg_binding_start(mix, NULL, &event);
+    if (status == HG_OK) status = hg_graph_binding_launch(r->binding);
+    if (event) CHECK_OK(hg_event_wait(event));
+    for (int i = 0; i < ARRAYS && p->arrays[i].name && status == HG_OK; i++)
+        if (p->arrays[i].output)
+            status = hg_buffer_read(r->backend, r->buffers[i], 0, found[i],
+                                    bytes_of(&p->arrays[i]));
+    hg_event_destroy(event);
+    hg_binding_destroy(mix);
+    hg_executable_destroy(executable);
+    hg_program_release(program);
+    hg_params_destroy(params);
+    return status;
+}
+
+static void check_order(rig *device, rig *cpu, const problem *p) {
+    static uint8_t expected[ARRAYS][8 * MOST], found[ARRAYS][8 * MOST];
+    uint64_t before = hg_graph_binding_module_runs(device->binding);
+    for (uint32_t i = 0; i < 3 && p->arrays[0].type == HG_TYPE_U32; i++) {
+        CHECK_OK(launch_behind(cpu, p, i, expected));
+        CHECK_OK(launch_behind(device, p, i, found));
+        compare(p, i, expected, found);
+        CHECK(hg_graph_binding_module_runs(device->binding) == before + i + 1);
+    }
+}
+
 /* ---- in place ---- */
 
 typedef struct pointer_of { /* Buffer_UnsafePointer */
@@ -303,7 +352,10 @@ int main(int argc, char **argv) {
             return test_done();
         }
         open_rig(&cpu, "cpu", &PROBLEMS[i]);
-        if (device.binding && cpu.binding) check(&device, &cpu, &PROBLEMS[i]);
+        if (device.binding && cpu.binding) {
+            check(&device, &cpu, &PROBLEMS[i]);
+            check_order(&device, &cpu, &PROBLEMS[i]);
+        }
         close_rig(&device);
         close_rig(&cpu);
     }
