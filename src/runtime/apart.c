@@ -3,9 +3,9 @@
 #include "runtime/execute_internal.h"
 #include "runtime/step.h"
 
-static bool overlap(const hg_range *a, const hg_range *b) {
-    return a->arena == b->arena && a->offset < b->offset + b->size &&
-           b->offset < a->offset + a->size;
+static bool overlap(const hg_run *run, const hg_range *a, const hg_range *b) {
+    bool same;
+    return hg_step_overlap(run->context->backend, a, b, &same);
 }
 
 /* Whether a step that is not placed yet touches what the exchange reads and writes. */
@@ -17,8 +17,8 @@ static bool touches(hg_run *run, hg_bound_step *s) {
     bool placed = s->state == HG_STEP_PLACED;
     if (placed ? !s->place.stays : hg_step_find_memory(run, s, &scratch) != HG_OK) return true;
     for (uint32_t i = 0; i < s->call.array_count; i++)
-        if (overlap(&s->place.ranges[i], &run->exchange.to) ||
-            (s->call.arrays[i].written && overlap(&s->place.ranges[i], &run->exchange.from)))
+        if (overlap(run, &s->place.ranges[i], &run->exchange.to) ||
+            (s->call.arrays[i].written && overlap(run, &s->place.ranges[i], &run->exchange.from)))
             return true;
     return false;
 }

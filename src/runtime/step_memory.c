@@ -147,8 +147,7 @@ hg_status hg_step_refuse(hg_run *run, hg_bound_step *s) {
 
 /* ---- overlap ---- */
 
-/* Imports may share host memory: where the host sees it, addresses decide. */
-static bool overlap(const hg_backend *b, const hg_range *x, const hg_range *y, bool *same_start) {
+bool hg_step_overlap(const hg_backend *b, const hg_range *x, const hg_range *y, bool *same_start) {
     bool host = b->caps->memory.host_memory;
     *same_start = false;
     if (!x->size || !y->size || (!host && x->arena != y->arena)) return false;
@@ -167,7 +166,8 @@ static bool is_overwritten(const hg_backend *b, const hg_bound_step *s, uint32_t
         return false;
     for (uint32_t w = 0; w < s->call.array_count; w++) {
         bool same;
-        if (!arrays[w].written || !overlap(b, &s->place.ranges[w], &s->place.ranges[i], &same))
+        if (!arrays[w].written ||
+            !hg_step_overlap(b, &s->place.ranges[w], &s->place.ranges[i], &same))
             continue;
         if (!plan_may_be_same(s->collective, w) || !same ||
             !plan_array_same_shape(&arrays[w], &arrays[i]))
@@ -183,8 +183,8 @@ static hg_status check_written(hg_run *run, const hg_bound_step *s) {
         for (uint32_t w = 0; w < i && arrays[i].written; w++) {
             bool same;
             plan_problem problem = {.found = false};
-            if (!arrays[w].written ||
-                !overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same))
+            if (!arrays[w].written || !hg_step_overlap(run->context->backend, &s->place.ranges[w],
+                                                       &s->place.ranges[i], &same))
                 continue;
             plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand,
                         "it shares memory with operand %u, both are written",
@@ -202,7 +202,8 @@ static hg_status refuse_overlap(hg_run *run, const hg_bound_step *s) {
             bool same;
             plan_problem problem = {.found = false};
             if (w == i || !arrays[w].written || arrays[i].written) continue;
-            if (!overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same))
+            if (!hg_step_overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i],
+                                 &same))
                 continue;
             plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand,
                         "it shares memory with '%s', which is written",

@@ -82,6 +82,53 @@ static void run_pair(pair *p, const char *text, float expected_s) {
     for (int i = 0; i < 4; i++) CHECK(hg_backend_free_buffer(b, buffers[i]) == HG_OK);
 }
 
+/* A rank that comes after a while: what does not wait for it is over by then. */
+static void *come_later(void *user) {
+    pair *p = user;
+    static float x[N];
+    const hg_comm_call call = {.size = sizeof call,
+                               .kind = HG_COMM_ALL_REDUCE,
+                               .type = HG_TYPE_F32,
+                               .count = N,
+                               .input = x,
+                               .output = x};
+    uint64_t until = hg_clock_ns() + UINT64_C(50000000);
+    for (int i = 0; i < N; i++) x[i] = 2;
+    while (hg_clock_ns() < until) hg_thread_yield();
+    p->status = hg_comm_run(p->comms[1], &call);
+    return NULL;
+}
+
+/* The step behind reads the collective's memory, which the host has imported twice. */
+static void run_imports(pair *p) {
+    static const char text[] = ".atlas 1\n.program p\n.param x buffer f32 inout [4096]\n"
+                               ".param again buffer f32 in [4096]\n"
+                               ".param y buffer f32 out [4096]\n"
+                               "all_reduce.f32 buffer=x, n=4096, operation=sum\n"
+                               "parallel_map.f32 y, again, neg, 4096\n";
+    static float x[N], y[N];
+    hg_backend *b = p->backends[0];
+    hg_program *program = NULL;
+    hg_params *params = hg_params_create();
+    hg_buffer buffers[3] = {{0}};
+    hg_thread thread;
+    for (int i = 0; i < N; i++) x[i] = 1;
+    CHECK(hg_program_assemble(text, sizeof text - 1, NULL, &program) == HG_OK);
+    for (int i = 0; i < 2; i++) CHECK(hg_buffer_import(b, x, sizeof x, &buffers[i]) == HG_OK);
+    CHECK(hg_params_set_buffer(params, "x", buffers[0]) == HG_OK);
+    CHECK(hg_params_set_buffer(params, "again", buffers[1]) == HG_OK);
+    buffers[2] = buffer_of(b, params, "y", N, 0);
+    CHECK(hg_thread_start(&thread, come_later, p));
+    CHECK_MESSAGE(hg_backend_execute_program_with_params(b, program, NULL, params) == HG_OK, "%s",
+                  hg_last_error_text());
+    hg_thread_join(thread);
+    CHECK(p->status == HG_OK && hg_buffer_read(b, buffers[2], 0, y, sizeof y) == HG_OK);
+    CHECK_MESSAGE(x[N - 1] == 3 && y[N - 1] == -3, "%g and %g", (double)x[N - 1], (double)y[N - 1]);
+    hg_params_destroy(params);
+    hg_program_release(program);
+    for (int i = 0; i < 3; i++) CHECK(hg_backend_free_buffer(b, buffers[i]) == HG_OK);
+}
+
 int main(void) {
     static const char one[] = ".graph 1\n.input x f32 [4096]\n.input a f32 [24, 24]\n"
                               "s = all_reduce buffer=x, operation=sum\n"
@@ -111,6 +158,7 @@ int main(void) {
     run_pair(&p, one, -3);
     run_pair(&p, maps, 4);
     run_pair(&p, behind, -3);
+    run_imports(&p);
     CHECK(hg_context_set_comm(p.backends[0], NULL, NULL) == HG_OK);
     for (int i = 0; i < 2; i++) hg_comm_destroy(p.comms[i]);
     for (int i = 0; i < 2; i++) hg_backend_destroy(p.backends[i]);
