@@ -173,6 +173,10 @@ static pjrt_error *buffer_destroy(pjrt_of_buffer *a) {
     memset(a->buffer->data, 0xdd, a->buffer->size); /* nobody may look at it any more */
     return drop(a->buffer);
 }
+static pjrt_error *is_gone(pjrt_is_gone *a) {
+    a->gone = a->buffer->gone;
+    return NULL;
+}
 static pjrt_error *to_host(pjrt_to_host *a) {
     TURN("to_host")
     if (a->buffer->gone) return error("it was given away");
@@ -225,6 +229,7 @@ const pjrt_table *GetPjrtApi(void) {
         memcpy(&table.functions[place], &function, sizeof function); \
     }
     PJRT_CALLS(PJRT_CALL)
+    PJRT_CALL(68, is_gone, pjrt_is_gone)
     if (wanted && strcmp(wanted, "old") == 0) table.functions[70] = NULL;
     return (const pjrt_table *)(const void *)&table;
 }

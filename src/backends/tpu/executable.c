@@ -3,13 +3,6 @@
 #include "backends/tpu/tpu_internal.h"
 #include <string.h>
 
-/* The plugin's words are lost where it is a matter of the cache alone. */
-static bool went_well(pjrt_error *error) {
-    if (!error) return true;
-    (void)tpu->error_destroy(&(pjrt_of_error){{sizeof(pjrt_of_error), NULL}, error});
-    return false;
-}
-
 static bool can_keep(const hg_device *device) {
     return tpu->serialize && tpu->deserialize && tpu->get_code && tpu->code_destroy &&
            hg_blob_cache_usable(device->cache);
@@ -32,7 +25,7 @@ static bool from_cache(hg_device *device, const uint8_t *key, pjrt_executable **
                           .client = tpu->client,
                           .bytes = (const char *)bytes,
                           .size = (size_t)size};
-    bool loaded = went_well(tpu->deserialize(&a));
+    bool loaded = tpu_went_well(tpu->deserialize(&a));
     if (loaded)
         *code = a.loaded;
     else
@@ -43,9 +36,9 @@ static bool from_cache(hg_device *device, const uint8_t *key, pjrt_executable **
 
 static void to_cache(hg_device *device, const uint8_t *key, pjrt_executable *code) {
     pjrt_get_code get = {.head = {sizeof get, NULL}, .loaded = code};
-    if (!went_well(tpu->get_code(&get))) return;
+    if (!tpu_went_well(tpu->get_code(&get))) return;
     pjrt_serialize a = {.head = {sizeof a, NULL}, .code = get.code};
-    if (went_well(tpu->serialize(&a))) {
+    if (tpu_went_well(tpu->serialize(&a))) {
         (void)hg_blob_cache_put(device->cache, key, a.bytes, a.size);
         if (a.destroy) a.destroy(a.owner);
     }

@@ -149,6 +149,11 @@ typedef struct pjrt_of_buffer {
     pjrt_head head;
     pjrt_buffer *buffer;
 } pjrt_of_buffer;
+typedef struct pjrt_is_gone { /* Buffer_IsDeleted: given away too */
+    pjrt_head head;
+    pjrt_buffer *buffer;
+    bool gone; /* out */
+} pjrt_is_gone;
 typedef struct pjrt_execute_options {
     pjrt_head head;
     void *sends, *receives;
@@ -202,11 +207,12 @@ typedef struct pjrt_deserialize {
     size_t options_size;
 } pjrt_deserialize;
 /* What a plugin need not have. */
-#define PJRT_OPTIONAL_CALLS(PJRT_CALL)        \
-    PJRT_CALL(40, code_destroy, pjrt_of_code) \
-    PJRT_CALL(49, serialize, pjrt_serialize)  \
-    PJRT_CALL(51, get_code, pjrt_get_code)    \
-    PJRT_CALL(56, deserialize, pjrt_deserialize)
+#define PJRT_OPTIONAL_CALLS(PJRT_CALL)           \
+    PJRT_CALL(40, code_destroy, pjrt_of_code)    \
+    PJRT_CALL(49, serialize, pjrt_serialize)     \
+    PJRT_CALL(51, get_code, pjrt_get_code)       \
+    PJRT_CALL(56, deserialize, pjrt_deserialize) \
+    PJRT_CALL(68, is_gone, pjrt_is_gone)
 
 /* PJRT_CALL(place in the table, name, arguments) */
 #define PJRT_CALLS(PJRT_CALL)                                  \

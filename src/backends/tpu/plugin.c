@@ -134,6 +134,12 @@ hg_status tpu_check(const char *call, pjrt_error *error) {
     return status;
 }
 
+bool tpu_went_well(pjrt_error *error) {
+    if (!error) return true;
+    (void)tpu->error_destroy(&(pjrt_of_error){{sizeof(pjrt_of_error), NULL}, error});
+    return false;
+}
+
 hg_status tpu_await(const char *call, pjrt_event *event) {
     pjrt_of_event e = {{sizeof e, NULL}, event};
     if (!event) return HG_OK;

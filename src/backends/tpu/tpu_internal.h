@@ -27,6 +27,7 @@ const tpu_plugin *tpu_open(char reason[256]);
 extern const tpu_plugin *tpu; /* after tpu_open */
 /* The plugin's words as an error; it takes the error over. call: "compile". */
 hg_status tpu_check(const char *call, pjrt_error *error) HG_NODISCARD;
+bool tpu_went_well(pjrt_error *error); /* where nobody wants to know its words */
 hg_status tpu_await(const char *call, pjrt_event *event) HG_NODISCARD; /* NULL: done */
 void tpu_free_buffer(pjrt_buffer *buffer);                             /* NULL is fine */
 
@@ -61,8 +62,9 @@ hg_status tpu_to_host(hg_driver_arena *arena) HG_NODISCARD;
  * other one. */
 bool tpu_is_on_device(const hg_driver_arena *arena, const hg_driver_shape *shape);
 hg_status tpu_to_device(hg_driver_arena *arena, const hg_driver_shape *shape) HG_NODISCARD;
+/* What a failed run was to be given; nobody knows its contents unless the plugin has left it. */
+void tpu_lose(hg_driver_arena *arena);
 /* The arena is that tensor, which it takes over. */
-void tpu_lose(hg_driver_arena *arena); /* what a failed run was given; nobody knows its contents */
 void tpu_put(hg_driver_arena *arena, pjrt_buffer *buffer, const hg_driver_shape *shape);
 hg_driver_shape tpu_numbers(uint64_t count, uint8_t word); /* unsigned, of so many bytes */
 uint64_t tpu_words(const hg_driver_arena *arena, uint8_t word);

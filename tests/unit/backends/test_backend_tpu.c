@@ -306,6 +306,27 @@ static void test_notes(void) {
     CHECK(ended);
 }
 
+/* What the plugin refuses to run has changed nothing. Of what fails while it runs nobody knows. */
+static void test_refused(void) {
+    uint32_t data[WORDS], back[WORDS] = {0};
+    rig r = open_rig();
+    for (uint32_t i = 0; i < WORDS; i++) data[i] = 3 * i + 1;
+    CHECK_OK(copy(&r, r.queue, 0, data, true));
+    for (int call = 3; call <= 4; call++) { /* behind the record's copy: execute, await */
+        CHECK_OK(launch(&r, r.queue, 0, 0));
+        memset(r.arena->bytes, 0xee, BYTES); /* what the device has is other */
+        fail_at(call);
+        CHECK_STATUS(launch(&r, r.queue, 0, 0), HG_ERROR_EXECUTION_FAILED);
+        fail_at(0);
+        const char *said = call == 3 ? "execute: execute" : "execute: await";
+        CHECK_MESSAGE(strstr(hg_last_error_text(), said), "%s", hg_last_error_text());
+        CHECK_OK(copy(&r, r.queue, 0, back, false));
+        CHECK(call > 3 || memcmp(data, back, sizeof data) == 0);
+    }
+    close_rig(&r);
+    CHECK(live() == 0);
+}
+
 /* What executables on disk are known by has the file of the plugin: its version says little. */
 static void test_identity(void) {
     char mark[48] = "";
@@ -354,6 +375,7 @@ int main(void) {
     test_text();
     setenv("HOLOGRAM_PJRT", path, 1);
     test_failing();
+    test_refused();
     test_queues();
     test_rounds();
     test_modules();
