@@ -701,8 +701,9 @@ static hg_status launch_all(hg_graph_binding *b) {
     HG_TRY(launch_module(b, &done));
     b->module_runs += done;
     if (done) return HG_OK;
-    b->noted.launches++;
-    return launch_regions(b);
+    HG_TRY(launch_regions(b));
+    b->noted.launches++; /* to its end: what only first launches do, or leave out, is over */
+    return HG_OK;
 }
 
 hg_status hg_graph_binding_launch(hg_graph_binding *b) {

@@ -9,7 +9,7 @@
 typedef struct hg_graph_noted {
     hg_driver_noted *noted; /* NULL: none is there */
     uint64_t gone;          /* hg_driver_gone when it was made */
-    uint32_t launches;      /* call by call, since */
+    uint32_t launches;      /* call by call to their end, since */
     uint32_t made, runs;    /* how often one was made, and how often one ran */
 } hg_graph_noted;
 
