@@ -144,9 +144,9 @@ static void say_where(debug *d, const char *reason, const char *detail) {
         (unsigned long long)(d->look.lane % block_lanes(d)), (unsigned)count_active(d->run.place),
         (unsigned)d->run.place->n);
     if (cli_source_line(d->c, line, &source, &length)) {
-        hg_text_addf(&text, "%5u | %.*s", (unsigned)line, (int)(length > 160 ? 160 : length),
-                     source);
-        add_carets(d, &text, d->run.place->inst, source, length > 160 ? 160 : length);
+        length = cli_source_shown(source, length, 160);
+        hg_text_addf(&text, "%5u | %.*s", (unsigned)line, (int)length, source);
+        add_carets(d, &text, d->run.place->inst, source, length);
     } else {
         hg_text_addf(&text, "%5u : ", (unsigned)d->run.place->inst);
         hg_print_instruction(&text, d->program, d->run.place->inst);
@@ -797,7 +797,7 @@ static answer do_list(debug *d, const words *w) {
         for (uint32_t i = line > 5 ? line - 5 : 1;
              i < line + 6 && cli_source_line(d->c, i, &source, &length); i++)
             debug_say(d, "line", "%s%4u | %.*s", i == line ? ">" : " ", (unsigned)i,
-                      (int)(length > 160 ? 160 : length), source);
+                      (int)cli_source_shown(source, length, 160), source);
     } else {
         for (uint32_t i = inst > 5 ? inst - 5 : 0; i < inst + 6 && i < d->program->inst_count;
              i++) {

@@ -183,7 +183,7 @@ static void explain_text(cli *c, const hg_explained *list, const hg_explained_ke
         add_native(p, i, &list[i], &native);
         hg_text_addf(out, "%5u %4u | ", (unsigned)(line ? line : i), (unsigned)list[i].live);
         if (!same && cli_source_line(c, line, &source, &length))
-            hg_text_add(out, source, length > 160 ? 160 : length);
+            hg_text_add(out, source, cli_source_shown(source, length, 160));
         else {
             hg_text_addf(out, "    ");
             hg_print_instruction(out, p, i);

@@ -89,7 +89,7 @@ static void add_line(const cli *c, uint32_t inst, hg_text *out) {
         return;
     }
     while (length && (*source == ' ' || *source == '\t')) source++, length--;
-    hg_text_add(out, source, length > SHOWN ? SHOWN : length);
+    hg_text_add(out, source, cli_source_shown(source, length, SHOWN));
 }
 
 static void tell_places(cli *c, const place *places, uint32_t count, double whole) {

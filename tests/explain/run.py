@@ -113,6 +113,12 @@ def why_slow(folder):
             check(lines <= item["steps"] * (1 + 1e-9), f"{statements!r}: lines of {item['kind']} take {lines} of {item['steps']}")
         done = told()
         check(done.returncode == 0 and re.search(rf"\| {kind}: .*\n *\| +\d+ %  line {first}: ", done.stdout), f"{statements!r}: {done.stdout}")
+    for ascii_first in range(2):  # lines are cut between characters
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(HEAD + "ldg v, [x[global]]\nldg w, [x[v]] ;" + " " * ascii_first + "\u00e9" * 100 + "\nstg [x[global]], w\n")
+        for options in ([], ["--why-slow"]):
+            out = subprocess.run([COMMAND, "explain", path, *options], stdout=subprocess.PIPE, timeout=120).stdout
+            check("\u00e9" in out.decode(errors="replace") and "\ufffd" not in out.decode(errors="replace"), f"half a character: {out!r}")
     # A function of two kernels, and more rounds than a number has room for.
     for statements in ("ldg v, [x[global]]\ncall @f\nbar.grid\ncall @f\nexit\nf:\nldg w, [x[v]]\nstg [x[global]], w\nret\n",
                        "ldg v, [x[global]]\n" +
