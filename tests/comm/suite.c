@@ -352,7 +352,7 @@ static void try_events(suite *s) {
 }
 
 static void try_split(suite *s) {
-    hg_comm *half = NULL, *none = NULL;
+    hg_comm *half = NULL, *none = NULL, *own = NULL;
     uint32_t parity = s->rank % 2, halves = (s->size + 1 - parity) / 2;
     EXPECT_OK(s, hg_comm_split(s->comm, parity, 100 - s->rank, &half)); /* the other way round */
     EXPECT_OK(s, hg_comm_split(s->comm, s->rank == 0 ? 7 : HG_COMM_NO_COLOR, 0, &none));
@@ -364,9 +364,15 @@ static void try_split(suite *s) {
         try_call(&part, HG_COMM_ALL_REDUCE, HG_COMM_ADD, HG_TYPE_BF16, 1000, 0, APART);
         try_call(&part, HG_COMM_ALL_GATHER, HG_COMM_ADD, HG_TYPE_F64, 2, 0, APART);
     }
+    if (half && parity == 0) { /* a part of a part, which the other half has nothing of */
+        EXPECT_OK(s, hg_comm_split(half, part.rank / 2, 100 - part.rank, &own));
+        suite last = {s->backend, own, hg_comm_rank(own), hg_comm_size(own), s->counts};
+        if (own) try_call(&last, HG_COMM_ALL_GATHER, HG_COMM_ADD, HG_TYPE_U64, 3, 0, APART);
+    }
     hg_comm_destroy(none);
     hg_comm_call barrier = {.size = sizeof barrier, .kind = HG_COMM_BARRIER};
     EXPECT_OK(s, hg_comm_run(s->comm, &barrier)); /* others are through with their part too */
+    hg_comm_destroy(own);
     hg_comm_destroy(half);
 }
 

@@ -57,7 +57,6 @@ static struct {
 
 struct comm_group {
     uintptr_t comm;
-    uint32_t *members; /* ranks of comm; NULL: all of them */
     hg_mutex lock;
     hg_cond woken;
     uint32_t wakes, seen; /* under the lock */
@@ -191,7 +190,7 @@ static hg_status make_group(uintptr_t comm, comm_group **group) {
     comm_group *g = hg_calloc(1, sizeof *g);
     if (!g) return hg_fail_memory();
     g->comm = comm;
-    if (comm) (void)mpi.call.Comm_set_errhandler(comm, mpi.errors_return);
+    (void)mpi.call.Comm_set_errhandler(comm, mpi.errors_return);
     hg_mutex_init(&g->lock);
     hg_cond_init(&g->woken);
     *group = g;
@@ -222,12 +221,11 @@ static void close_group(comm_group *g) {
     if (!g) return;
     hg_mutex_lock(&mpi.lock);
     int finalized = 1;
-    if (g->comm && !mpi.broken && mpi.call.Finalized(&finalized) == 0 && !finalized)
+    if (!mpi.broken && mpi.call.Finalized(&finalized) == 0 && !finalized)
         (void)mpi.call.Comm_free(&g->comm);
     hg_mutex_unlock(&mpi.lock);
     hg_mutex_destroy(&g->lock);
     hg_cond_destroy(&g->woken);
-    hg_free(g->members);
     hg_free(g);
 }
 
@@ -235,8 +233,7 @@ static void close_group(comm_group *g) {
 
 static hg_status post_message(comm_group *g, comm_transfer *t) {
     uintptr_t request = 0;
-    int count = (int)t->bytes, tag = t->channel,
-        peer = (int)(g->members ? g->members[t->peer] : t->peer);
+    int count = (int)t->bytes, peer = (int)t->peer, tag = t->channel;
     HG_TRY(works());
     MPI_TRY(t->receives ? mpi.call.Irecv(t->memory, count, mpi.byte, peer, tag, g->comm, &request)
                         : mpi.call.Isend(t->memory, count, mpi.byte, peer, tag, g->comm, &request));
@@ -310,12 +307,12 @@ static void wake(comm_group *g) {
 /* ---- parts ---- */
 
 /* A copy of the communicator, begun: what a rank that never comes leaves waiting is a request,
- * which the deadline ends. A call of MPI that makes a communicator of the members alone would wait
- * itself. */
-static hg_status begin_copy(comm_group *g, comm_group *part, uintptr_t *request) {
+ * which the deadline ends. The call of MPI that makes a communicator of the members alone waits
+ * itself, so it comes behind. */
+static hg_status begin_copy(comm_group *g, uintptr_t *copy, uintptr_t *request) {
     hg_mutex_lock(&mpi.lock);
     hg_status status = works();
-    int code = status == HG_OK ? mpi.call.Comm_idup(g->comm, &part->comm, request) : 0;
+    int code = status == HG_OK ? mpi.call.Comm_idup(g->comm, copy, request) : 0;
     if (code) status = fails(code);
     hg_mutex_unlock(&mpi.lock);
     return status;
@@ -337,25 +334,36 @@ static hg_status wait_for_copy(comm_group *g, uintptr_t request, uint64_t deadli
     return HG_OK;
 }
 
+/* Of a copy that all ranks have come to. Under the lock. */
+static hg_status take_members(uintptr_t copy, const comm_part *wanted, comm_group **part) {
+    uintptr_t all = 0, some = 0, comm = 0;
+    HG_TRY(works());
+    (void)mpi.call.Comm_set_errhandler(copy, mpi.errors_return);
+    if (wanted->count) {
+        MPI_TRY(mpi.call.Comm_group(copy, &all));
+        MPI_TRY(mpi.call.Group_incl(all, (int)wanted->count, (const int *)wanted->members, &some));
+        MPI_TRY(mpi.call.Comm_create_group(copy, some, 0, &comm));
+        MPI_TRY(mpi.call.Group_free(&some));
+        MPI_TRY(mpi.call.Group_free(&all));
+    }
+    MPI_TRY(mpi.call.Comm_free(&copy));
+    return wanted->count ? make_group(comm, part) : HG_OK;
+}
+
 static hg_status split(comm_group *g, const comm_part *wanted, uint64_t deadline_ns,
-                       comm_group **end) {
-    comm_group *part = NULL;
-    uintptr_t request = 0;
-    HG_TRY(make_group(0, &part));
-    part->members = hg_alloc((wanted->count + 1) * sizeof *part->members);
-    hg_status status = part->members ? begin_copy(g, part, &request) : hg_fail_memory();
+                       comm_group **part) {
+    uintptr_t *copy = hg_calloc(1, sizeof *copy), request = 0;
+    if (!copy) return hg_fail_memory();
+    hg_status status = begin_copy(g, copy, &request);
     if (status == HG_OK) {
         status = wait_for_copy(g, request, deadline_ns);
-        if (status != HG_OK) return status; /* MPI may still write to it */
-        (void)mpi.call.Comm_set_errhandler(part->comm, mpi.errors_return);
+        if (status != HG_OK) return status; /* MPI may still write to the copy */
+        hg_mutex_lock(&mpi.lock);
+        status = take_members(*copy, wanted, part);
+        hg_mutex_unlock(&mpi.lock);
     }
-    if (status != HG_OK || !wanted->count) {
-        close_group(part);
-        return status;
-    }
-    memcpy(part->members, wanted->members, wanted->count * sizeof *part->members);
-    *end = part;
-    return HG_OK;
+    hg_free(copy);
+    return status;
 }
 
 /* MPI without fault tolerance tells nobody: the others come to their deadlines. */
