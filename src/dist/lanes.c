@@ -243,10 +243,13 @@ typedef struct loops {
     bool entered; /* in their middle, from outside */
 } loops;
 
+/* From behind its end too: of two loops that overlap neither sees all that its rounds write. */
 static void find_entry(void *user, uint32_t from, uint32_t to) {
     loops *l = user;
-    for (uint32_t t = from + 1; t < to; t++)
-        l->entered |= l->list[t].last != NO_JUMP && to <= l->list[t].last;
+    for (uint32_t t = 0; t < to; t++) {
+        uint32_t last = l->list[t].last;
+        l->entered |= last != NO_JUMP && to <= last && (from < t || from > last);
+    }
 }
 
 /* NULL: no memory. */
@@ -308,15 +311,49 @@ static hg_status read_all(reader *r, const jumps *list) {
     return HG_OK;
 }
 
+/* ---- room for the first lane ---- */
+
+static void use_registers(const hg_program *p, hg_accesses *what, bool used[HG_MAX_REGISTERS]) {
+    for (uint32_t i = 0; i < p->param_count; i++) used[p->params[i].reg] = true;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        hg_inst_accesses(p, i, what);
+        for (uint32_t k = 0; k < what->reads; k++)
+            if (!what->read[k].is_pred) used[what->read[k].reg] = true;
+        for (uint32_t k = 0; k < what->writes; k++)
+            if (!what->write[k].is_pred) used[what->write[k].reg] = true;
+    }
+}
+
+/* Two registers that nothing has, and a parameter's name. */
+static hg_status find_room(const hg_program *p, uint8_t *first, uint8_t *lane) {
+    bool used[HG_MAX_REGISTERS] = {false}, taken = p->param_count == HG_MAX_PARAMS;
+    uint32_t found = 0;
+    hg_accesses *what = hg_alloc(sizeof *what);
+    if (!what) return hg_fail_memory();
+    use_registers(p, what, used);
+    hg_free(what);
+    for (uint32_t i = 0; i < p->param_count; i++)
+        taken = taken || strcmp(p->params[i].name, DIST_FIRST_LANE) == 0;
+    for (uint32_t i = 0; i < HG_FIRST_SPECIAL && found < 2; i++)
+        if (!used[i]) *(found++ ? lane : first) = (uint8_t)i;
+    if (found == 2 && !taken) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                   "%.60s: it leaves no register or parameter for the first lane; its lanes cannot "
+                   "be shared",
+                   hg_program_name(p));
+}
+
 hg_status dist_find_lanes(const hg_program *p, dist_lanes *lanes) {
     reader *r = hg_calloc(1, sizeof *r);
     jumps *list = find_jumps(p);
+    uint8_t first, lane;
     *lanes = (dist_lanes){0};
     hg_status status = r && list ? HG_OK : hg_fail_memory();
     if (status == HG_OK) {
         r->p = p;
         r->lanes = lanes;
         status = read_all(r, list);
+        if (status == HG_OK) status = find_room(p, &first, &lane);
     }
     hg_free(list);
     hg_free(r);
@@ -324,32 +361,6 @@ hg_status dist_find_lanes(const hg_program *p, dist_lanes *lanes) {
 }
 
 /* ---- from some lane on ---- */
-
-static hg_status too_full(const hg_program *p) {
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                   "%.60s: it leaves no register or parameter for the first lane; its lanes cannot "
-                   "be shared",
-                   hg_program_name(p));
-}
-
-/* Two registers that nothing has. */
-static bool free_registers(const hg_program *p, uint8_t *first, uint8_t *lane) {
-    bool used[HG_MAX_REGISTERS] = {false};
-    uint32_t found = 0;
-    hg_accesses *what = hg_alloc(sizeof *what);
-    for (uint32_t i = 0; i < p->param_count; i++) used[p->params[i].reg] = true;
-    for (uint32_t i = 0; what && i < p->inst_count; i++) {
-        hg_inst_accesses(p, i, what);
-        for (uint32_t k = 0; k < what->reads; k++)
-            if (!what->read[k].is_pred) used[what->read[k].reg] = true;
-        for (uint32_t k = 0; k < what->writes; k++)
-            if (!what->write[k].is_pred) used[what->write[k].reg] = true;
-    }
-    for (uint32_t i = 0; what && i < HG_FIRST_SPECIAL && found < 2; i++)
-        if (!used[i]) *(found++ ? lane : first) = (uint8_t)i;
-    hg_free(what);
-    return found == 2;
-}
 
 /* Behind the others, so that extents name the same ones. */
 static hg_status add_first(hg_program *p, uint8_t reg) {
@@ -400,9 +411,7 @@ hg_status dist_lanes_from(const hg_program *p, hg_program **made) {
     optimize_edit e;
     uint8_t first = 0, lane = 0;
     *made = NULL;
-    if (!free_registers(p, &first, &lane) || p->param_count == HG_MAX_PARAMS) return too_full(p);
-    for (uint32_t i = 0; i < p->param_count; i++)
-        if (strcmp(p->params[i].name, DIST_FIRST_LANE) == 0) return too_full(p);
+    HG_TRY(find_room(p, &first, &lane));
     HG_TRY(hg_verify(p, NULL, NULL, &cfg));
     hg_status status = optimize_open(p, cfg, &e);
     if (status == HG_OK) {

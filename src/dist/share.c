@@ -102,21 +102,6 @@ static void share_lanes(shared_launch *l, uint64_t lanes) {
 
 /* ---- arrays ---- */
 
-static bool share_memory(const hg_native_buffer *a, const hg_native_buffer *b) {
-    bool addresses = a->kind == HG_MEMORY_HOST || a->kind == HG_MEMORY_CUDA ||
-                     a->kind == HG_MEMORY_CUDA_HOST;
-    if (a->kind != b->kind || (!addresses && a->memory != b->memory)) return false;
-    uint64_t x = addresses ? a->memory : a->offset, y = addresses ? b->memory : b->offset;
-    return x < y + b->bytes && y < x + a->bytes;
-}
-
-static bool are_one(hg_backend *home, const hg_given *a, const hg_given *b) {
-    hg_native_buffer x = {.size = sizeof x}, y = {.size = sizeof y};
-    if (a->handle == b->handle) return true;
-    return hg_buffer_native(home, (hg_buffer){a->handle}, &x) == HG_OK &&
-           hg_buffer_native(home, (hg_buffer){b->handle}, &y) == HG_OK && share_memory(&x, &y);
-}
-
 static bool given_array(const shared_launch *l, uint32_t param, hg_given *given) {
     const hg_param *p = &l->m->sharing.program->params[param];
     return p->kind == HG_PARAM_BUFFER && hg_params_given(l->params, p->name, given) &&
@@ -130,7 +115,7 @@ static hg_status check_arrays(const shared_launch *l) {
     for (uint32_t i = 0; i < s->program->param_count; i++)
         for (uint32_t j = 0; j < s->program->param_count && given_array(l, i, &a); j++)
             if (i != j && (s->touched.written >> i & 1) && given_array(l, j, &b) &&
-                are_one(l->m->backends[0], &a, &b))
+                hg_buffers_meet(l->m->backends[0], a.handle, b.handle))
                 return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                                "%.60s and %.60s share memory: lanes that write one of them cannot "
                                "be shared",
@@ -230,10 +215,13 @@ static hg_launch launch_of(const shared_launch *l, uint64_t lanes) {
     return launch;
 }
 
-/* Faults have the lane's number in the whole launch. */
-static void correct_lane(uint64_t first) {
+/* Faults have the lane's number in the whole launch, and the instruction's in the caller's program:
+ * one stands in front of it. */
+static void correct_place(uint64_t first) {
     hg_error *e = hg_error_record();
-    if (e->code[0] == 'F' && e->lane != HG_NONE) e->lane += first;
+    if (e->code[0] != 'F') return;
+    if (e->lane != HG_NONE) e->lane += first;
+    if (e->instruction != HG_NONE && e->instruction) e->instruction--;
 }
 
 static hg_status run_copies(const shared_launch *l, uint32_t device) {
@@ -243,7 +231,7 @@ static hg_status run_copies(const shared_launch *l, uint32_t device) {
     if (status == HG_OK) {
         status = hg_backend_execute_program_with_params(l->m->backends[device], l->m->sharing.from,
                                                         &launch, params);
-        if (status != HG_OK) correct_lane(l->starts[device]);
+        if (status != HG_OK) correct_place(l->starts[device]);
     }
     if (status == HG_OK) status = give_back(l, device);
     hg_error error = *hg_error_record();
@@ -316,6 +304,9 @@ hg_status hg_multi_gpu_lanes(hg_multi_gpu *m, hg_program *program, const hg_laun
         return hg_null_argument(!m ? "devices" : !program ? "program" : "params");
     if (launch) HG_TRY(hg_launch_take(launch, &l.launch));
     HG_TRY(hg_params_check(params, program));
+    if (hg_params_set_registers(params))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "a register is set, which all lanes have: they cannot be shared");
     HG_TRY(take_program(m, program));
     HG_TRY(check_arrays(&l));
     HG_TRY(count_lanes(&l, &all));

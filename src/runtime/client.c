@@ -7,6 +7,14 @@ uint32_t hg_backend_threads(const hg_backend *b) { return b->config.num_threads;
 uint64_t hg_backend_timeout_ms(const hg_backend *b) { return b->config.timeout_ms; }
 hg_profile *hg_backend_profile(const hg_backend *b) { return b->profile; }
 
+bool hg_buffers_meet(hg_backend *b, uint64_t one, uint64_t other) {
+    const hg_range both[] = {hg_buffer_range(b, b->context, hg_handle_plain(b, one)),
+                             hg_buffer_range(b, b->context, hg_handle_plain(b, other))};
+    uint8_t pair;
+    hg_alias_signature(b, both, 2, &pair);
+    return pair != HG_ALIAS_DISTINCT;
+}
+
 hg_status hg_context_class_image(hg_context *context, uint8_t **image) {
     hg_range range;
     HG_TRY(hg_context_class_memory(context, &range));

@@ -22,6 +22,8 @@ typedef struct hg_given {
     const uint8_t *bytes;
 } hg_given;
 bool hg_params_given(const hg_params *params, const char *name, hg_given *given);
+/* Whether a register is set, one of the launch: r252 ... r255. */
+bool hg_params_set_registers(const hg_params *params);
 /* Every parameter that is set is one of the program, of its kind and type. */
 hg_status hg_params_check(const hg_params *params, const hg_program *program) HG_NODISCARD;
 
@@ -30,6 +32,8 @@ hg_status hg_params_check(const hg_params *params, const hg_program *program) HG
 hg_status hg_launch_take(const hg_launch *given, hg_launch *own) HG_NODISCARD;
 
 /* ---- the backend ---- */
+/* Whether two buffers share bytes, as far as that is known. */
+bool hg_buffers_meet(hg_backend *b, uint64_t one, uint64_t other);
 /* Kernels run on the host's threads, in its memory. */
 bool hg_backend_is_host(const hg_backend *b);
 uint32_t hg_backend_threads(const hg_backend *b); /* as configured; 0: as many as there are */

@@ -259,6 +259,12 @@ bool hg_params_given(const hg_params *params, const char *name, hg_given *to) {
     return true;
 }
 
+bool hg_params_set_registers(const hg_params *params) {
+    bool set = false;
+    for (uint64_t i = 0; i < params->values.count; i++) set |= !params->values.data[i].name;
+    return set;
+}
+
 static const char *const KINDS[] = {"scalar", "buffer", "pool", "scratch",
                                     "table"}; /* by
                                                  hg_param_kind

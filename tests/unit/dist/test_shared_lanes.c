@@ -213,6 +213,10 @@ static const struct {
     {".lanes n\n    let i = global\n    let k = u64(0)\n    while k < 3 {\n"
      "        y[i] = x[global]\n        k = k + 1\n    }\n",
      NULL},
+    {".lanes n\n    let i = global\n    let k = u64(0)\ntop:\n    y[i] = 7\n    k = k + 1\nagain:\n"
+     "    bra.eq.u64 k, 2, @top\n    i = n - 1 - global\n    k = k + 1\n"
+     "    bra.lt.u64 k, 4, @again\n",
+     "jumps into a loop"},
     {".lanes n\n    if x[global] > 3 {\n        y[global] = 1\n    }\n", NULL},
     {".lanes [i < 4, j < 3]\n    q[i, j] = x[j]\n", NULL},
     {".lanes [i < 3, j < 4]\n    q[j, i] = x[j]\n", "not its own"},
@@ -222,6 +226,8 @@ static const struct {
      "whole-array"},
     {".lanes n\n    y[global] = block_idx_x\n", "how lanes are in blocks"},
     {".scratch s u32 [n]\n.lanes n\n    s[global] = 1\n", "s is memory of all lanes"},
+    {".param first_lane u32\n.lanes n\n    y[global] = first_lane\n",
+     "no register or parameter for the first lane"},
     {".block 64\n.lanes n\n    y[global] = 1\n", "how its lanes are in blocks"},
 };
 
@@ -267,6 +273,7 @@ static void check_faults(hg_multi_gpu *devices) {
     CHECK(hg_params_set_buffer(params, "y", y) == HG_OK);
     CHECK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n) == HG_OK);
     const uint64_t at[] = {3, 500, 501, 998};
+    uint64_t instruction = HG_NONE; /* as the first device says it */
     for (size_t i = 0; i < 4; i++) {
         memset(from, 0, sizeof from);
         from[at[i]] = 1000000 + i;
@@ -275,10 +282,13 @@ static void check_faults(hg_multi_gpu *devices) {
         hg_status status = hg_multi_gpu_lanes(devices, p, NULL, params, NULL);
         char index[40];
         snprintf(index, sizeof index, "index %llu is", (unsigned long long)(1000000 + i));
-        CHECK_MESSAGE(status == HG_ERROR_EXECUTION_FAILED && hg_last_error()->lane == at[i] &&
-                          strstr(hg_last_error_text(), index),
-                      "lane %llu: %s, lane %llu", (unsigned long long)at[i], hg_last_error_text(),
-                      (unsigned long long)hg_last_error()->lane);
+        if (i == 0) instruction = hg_last_error()->instruction;
+        CHECK_MESSAGE(
+            status == HG_ERROR_EXECUTION_FAILED && hg_last_error()->lane == at[i] &&
+                hg_last_error()->instruction == instruction && strstr(hg_last_error_text(), index),
+            "lane %llu: %s, lane %llu, instruction %llu of %llu", (unsigned long long)at[i],
+            hg_last_error_text(), (unsigned long long)hg_last_error()->lane,
+            (unsigned long long)hg_last_error()->instruction, (unsigned long long)instruction);
     }
     CHECK(hg_params_set_buffer(params, "y", x) == HG_OK);
     CHECK(hg_multi_gpu_lanes(devices, p, NULL, params, NULL) == HG_ERROR_INVALID_ARGUMENT &&
@@ -297,9 +307,39 @@ static void check_faults(hg_multi_gpu *devices) {
                       hg_last_error_text());
         CHECK(had[0] + had[1] + had[2] == lanes);
     }
+    /* every lane is number 0 then */
+    CHECK(hg_params_set_register_u64(params, 255, 0) == HG_OK);
+    CHECK(hg_multi_gpu_lanes(devices, p, NULL, params, NULL) == HG_ERROR_INVALID_ARGUMENT &&
+          strstr(hg_last_error_text(), "a register is set"));
     hg_program_release(p);
     hg_params_destroy(params);
     CHECK(hg_backend_free_buffer(home, x) == HG_OK && hg_backend_free_buffer(home, y) == HG_OK);
+}
+
+/* Imports of one memory. */
+static void check_imports(hg_multi_gpu *devices) {
+    static const char text[] = ".atlas 1\n.program p\n.param x buffer u64 in [n]\n"
+                               ".param y buffer u64 out [n]\n.param n u64\n.lanes n\n"
+                               "    y[global] = x[global]\n";
+    enum { N = 480 };
+    static _Alignas(4096) uint64_t memory[512];
+    hg_backend *home = hg_multi_gpu_backend(devices, 0);
+    hg_buffer x = {0}, y = {0};
+    hg_params *params = hg_params_create();
+    hg_program *p = assemble(text);
+    const uint64_t n = N;
+    if (hg_buffer_import(home, memory, N * 8, &x) == HG_OK) {
+        CHECK(hg_buffer_import(home, memory + 16, N * 8, &y) == HG_OK);
+        CHECK(hg_params_set_buffer(params, "x", x) == HG_OK);
+        CHECK(hg_params_set_buffer(params, "y", y) == HG_OK);
+        CHECK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n) == HG_OK);
+        CHECK(hg_multi_gpu_lanes(devices, p, NULL, params, NULL) == HG_ERROR_INVALID_ARGUMENT &&
+              strstr(hg_last_error_text(), "share memory"));
+        CHECK(hg_backend_free_buffer(home, x) == HG_OK);
+        CHECK(hg_backend_free_buffer(home, y) == HG_OK);
+    }
+    hg_program_release(p);
+    hg_params_destroy(params);
 }
 
 int main(void) {
@@ -319,12 +359,16 @@ int main(void) {
     check_refused();
     if (hg_multi_gpu_create("cpu+cpu+cpu", numbers, 3, &alike) == HG_OK) {
         check_faults(alike);
+        check_imports(alike);
         random_programs(alone, alike, "three of the CPU", 60);
     }
     static const uint32_t first[] = {0, 0};
     if (hg_multi_gpu_create("cpu+opencl", first, 2, &unlike) == HG_OK) {
         check_faults(unlike);
         random_programs(alone, unlike, "CPU and OpenCL", 4);
+        hg_multi_gpu_destroy(unlike);
+        CHECK(hg_multi_gpu_create("opencl+cpu", first, 2, &unlike) == HG_OK);
+        check_imports(unlike);
     } else {
         SKIP(hg_last_error_text());
     }
