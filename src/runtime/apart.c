@@ -20,6 +20,8 @@ static bool touches(hg_run *run, hg_bound_step *s) {
         if (overlap(run, &s->place.ranges[i], &run->exchange.to) ||
             (s->call.arrays[i].written && overlap(run, &s->place.ranges[i], &run->exchange.from)))
             return true;
+    for (uint32_t i = 0; i < s->place.aside_count; i++) /* whose ranges may be the copies' */
+        if (overlap(run, &s->place.asides[i].from, &run->exchange.to)) return true;
     return false;
 }
 

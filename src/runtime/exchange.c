@@ -69,6 +69,7 @@ hg_status hg_exchange_begin(hg_run *run, hg_bound_step *s) {
     if (!takes_part(&run->exchange.what, run->context->ranks.rank)) return HG_OK;
     HG_TRY(find_arrays(run, s));
     run->exchange.step = s->step;
+    run->exchange.number = run->step;
     run->exchange.from = s->place.ranges[s->call.array_count - 1];
     run->exchange.to = s->place.ranges[0];
     run->exchange.may_part = !s->place.aside_count &&
@@ -109,7 +110,7 @@ void hg_exchange_wait(hg_run *run) {
                                                : ranks->exchange(ranks->comm, &run->exchange.what);
     run->exchange.state = HG_EXCHANGE_STORES;
     if (run->exchange.status == HG_OK) return;
-    hg_report_place(run->binding->executable, run->exchange.step->inst, run->step);
+    hg_report_place(run->binding->executable, run->exchange.step->inst, run->exchange.number);
     run->error = *hg_error_record();
 }
 

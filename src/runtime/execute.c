@@ -417,7 +417,7 @@ bool hg_run_is_issued(const hg_run *run) {
     bool last = hg_run_awaits_event(run) && run->work.dispatch &&
                 hg_dispatch_is_last(run->work.dispatch) &&
                 run->work.next_item + 1 == run->work.items.count;
-    return last && run->phase == HG_PHASE_GOING && !run->binding->next &&
+    return last && run->phase == HG_PHASE_GOING && !run->binding->next && !run->exchange.state &&
            run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
 }
 

@@ -115,6 +115,7 @@ typedef struct hg_run {
         hg_exchange_state state;
         hg_exchange what;
         const plan_step *step;
+        uint64_t number;   /* the steps before it */
         uint8_t *memory;   /* of copies; NULL: the host sees the arrays */
         hg_range from;     /* the array that is read, */
         hg_range to;       /* and that which is written */
