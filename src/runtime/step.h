@@ -114,7 +114,7 @@ void hg_step_find_constants(const hg_binding *binding, hg_bound_step *s);
  * ranges are set by hg_step_set_aside. A fault is this thread's error. */
 hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) HG_NODISCARD;
 void hg_step_set_aside(hg_bound_step *s, hg_range scratch);
-/* Imports may share host memory: where the host sees it, addresses decide. */
+/* Imports may share host memory: where the host has both arenas, addresses decide. */
 bool hg_step_overlap(const hg_backend *b, const hg_range *x, const hg_range *y, bool *same_start);
 /* The fault of s->problem; of an array that is too large for any memory, as that of one that is too
  * large for its own. */

@@ -148,13 +148,16 @@ hg_status hg_step_refuse(hg_run *run, hg_bound_step *s) {
 /* ---- overlap ---- */
 
 bool hg_step_overlap(const hg_backend *b, const hg_range *x, const hg_range *y, bool *same_start) {
-    bool host = b->caps->memory.host_memory;
+    uint64_t at = x->offset, other = y->offset;
     *same_start = false;
-    if (!x->size || !y->size || (!host && x->arena != y->arena)) return false;
-    uint64_t at = host ? (uint64_t)(uintptr_t)b->driver->arena_map(x->arena) + x->offset
-                       : x->offset;
-    uint64_t other = host ? (uint64_t)(uintptr_t)b->driver->arena_map(y->arena) + y->offset
-                          : y->offset;
+    if (!x->size || !y->size || !x->arena || !y->arena) return false;
+    if (x->arena != y->arena) {
+        uint64_t x_host = (uintptr_t)hg_arena_host(b->driver, b->caps, x->arena),
+                 y_host = (uintptr_t)hg_arena_host(b->driver, b->caps, y->arena);
+        if (!x_host || !y_host) return false;
+        at += x_host;
+        other += y_host;
+    }
     *same_start = at == other;
     return at < other ? other - at < x->size : at - other < y->size;
 }

@@ -283,6 +283,7 @@ int main(void) {
     close_pair(&p);
     if (open_pair(&p, "opencl")) {
         run_queue(&p);
+        run_touching(&p, TOUCHING[0], 2 * N, N);
         close_pair(&p);
     } else {
         SKIP(hg_last_error_text());
