@@ -7,9 +7,11 @@ with mpi4py, where it is installed), and with the variables that torchrun sets; 
 import glob
 import hashlib
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 
 from package import BUILD, SOURCE, check, checks, hg, numpy
 
@@ -61,6 +63,8 @@ def collectives():
     near(dist.all_reduce(np.array([1 + 2j * r], "c8")), np.array([p + 1j * p * (p - 1)], "c8"), "complex")
     near(dist.all_gather(rows(r)), np.concatenate([rows(k) for k in range(p)]), "all_gather of uneven rows")
     near(dist.all_gather(rows(r).T, axis=1), np.concatenate([rows(k).T for k in range(p)], axis=1), "along axis 1")
+    near(dist.all_gather(np.array([1j * r, 2], "c16")), np.concatenate([[1j * k, 2] for k in range(p)]), "of complex numbers")
+    near(dist.all_to_all(np.full((p, 1), 1j * r, "c8")), np.array([[1j * k] for k in range(p)], "c8"), "all_to_all of complex numbers")
     near(dist.all_gather(hg.asarray(rows(r).T > 9), axis=-1), np.concatenate([rows(k).T > 9 for k in range(p)], axis=1), "of bool")
     near(dist.all_gather(np.zeros((0, 2), "f8")), np.zeros((0, 2)), "of nothing")
     got = dist.gather(rows(r), root=p - 1)
@@ -97,6 +101,10 @@ def shared():
         one = dist.shard(whole, axis)
         near(one.whole(), whole, "a Sharded")
         near((abs(2 * one + whole) - one).whole(), abs(2 * whole + whole) - whole, "operators")
+        front = np.stack([whole + k for k in range(-(-whole.shape[axis] // p))])  # as many as a part has
+        near((one * front).whole(), whole * front, "axes in front")
+        near(one.map(lambda own, its: own + its, front).whole(), whole + front, "axes in front of a map")
+        near((2 - dist.shard(front, axis + 1) * one).whole(), 2 - whole * front, "a Sharded with more axes")
         near((one + whole[0]).whole() if axis == 1 else (one + whole[:, :1]).whole(), whole + (whole[0] if axis == 1 else whole[:, :1]), "a smaller array")
         results += [np.asarray(one.sum()), np.asarray(one.mean(axis)), np.asarray(one.sum(1 - axis).whole())]
         near(results[-3], np.asarray(hg.asarray(whole).sum()), "the sum of one device")
@@ -110,6 +118,10 @@ def shared():
         except (ValueError, hg.Error) as error:
             check(bool(str(error)), "other shapes")
     near((dist.shard(whole) @ np.eye(7, dtype="f4")).whole(), whole, "rows of a product")
+    most = -(-10 // p)
+    near((dist.shard(whole) @ np.stack([np.eye(7, dtype="f4") * k for k in range(most)])).whole(), np.stack([whole * k for k in range(most)]), "products in front")
+    check((one == None) is False, "no array")  # noqa: E711
+    near(one.map(hg.abs).whole(), abs(whole), "a function of elements")
     near(dist.Sharded(rows(r)).whole(), np.concatenate([rows(k) for k in range(p)]), "of parts that ranks have")
     return results
 
@@ -119,9 +131,11 @@ def graphs():
     given = {"x": generator.standard_normal((7, 6)).astype("f4"), "w": generator.standard_normal((6, 10)).astype("f4"), "v": generator.standard_normal((10, 4)).astype("f4")}
     graph, alone = hg.Graph(NET), {"h": np.zeros((7, 10), "f4"), "y": np.zeros((7, 4), "f4"), "s": np.zeros(4, "f4")}
     graph(executor=hg.Executor("cpu"), **given, **alone)
+    r, p = dist.rank(), dist.size()
+    uneven = {**given, "x": dist.Sharded(given["x"] if p == 1 else given["x"][:3] if r == 0 else given["x"][3:][:4 * (r == p - 1)])}
+    otherwise = f"split 0 at ({', '.join(['3'] + ['5'] * (p - 2))})" if p > 1 else 0  # where rank 0 has the same of it
     for place, arrays in ((None, given), ({"w": "whole", "x": 0}, given), ({"w": "whole"}, {**given, "x": dist.shard(given["x"])}), ({"v": "split 0"}, given),
-                          ({"w": "whole"}, {**given, "x": dist.Sharded(given["x"][:3] if dist.rank() == 0 else given["x"][3:][:4 * (dist.rank() == dist.size() - 1)] if dist.size() > 1
-                                                                       else given["x"])}) if dist.size() > 1 else (None, given)):
+                          ({"w": "whole"}, uneven), ({"w": "whole", "x": otherwise}, uneven)):
         made = dist.run_graph(graph, place, **arrays)
         for name, wanted in alone.items():
             got = made[name]
@@ -145,8 +159,18 @@ def mistakes():
     except RuntimeError as error:
         check("init()" in str(error), str(error))
     for call, kind, words in ((lambda: dist.run(body, 0), ValueError, "1 to 256"), (lambda: dist.run(lambda: dist.all_reduce([1], "mean"), 1), ValueError, "mean"),
+                              (lambda: dist.run(lambda: dist.all_reduce(np.ones(2, bool)), 2), TypeError, "sum of bool"),
+                              (lambda: dist.run(lambda: dist.run_graph(hg.Graph(NET), {"v": 0}, x=np.zeros((7, 6), "f"), w=np.zeros((6, 10), "f"), v=np.zeros((12, 4), "f")), 2),
+                               ValueError, "v: 10 elements along axis 0"),
+                              (lambda: dist.run(lambda: dist.run_graph(hg.Graph(NET), x=np.zeros((7, 6), "f"), w=np.zeros((6, 10), "f"), v=dist.shard(np.zeros((12, 4), "f"))), 2),
+                               Exception, "10"),
+                              (lambda: dist.run(lambda: dist.run_graph(hg.Graph(NET), whole_output=True, b=2), 2), TypeError, "'whole_output' is no input"),
+                              (lambda: dist.run(lambda: dist.shard(np.ones(4)) + None, 2), TypeError, "unsupported operand"),
+                              (lambda: dist.run(lambda: bool(dist.shard(np.ones(4)) == 2), 2), TypeError, "neither true nor false"),
                               (lambda: dist.run(lambda: dist.all_to_all(np.zeros(2)), 3), ValueError, "3 rows"), (lambda: dist.run(lambda: dist.all_gather(np.zeros(2), axis=1), 2), Exception, "axis 1"),
                               (lambda: dist.run(lambda: dist.all_reduce(np.zeros(2 + dist.rank())), 3), hg.ArgumentError, "ranks call different things"),
+                              (lambda: dist.run(lambda: dist.all_gather(np.zeros(2, "f4" if dist.rank() else "i4")), 2), hg.ArgumentError, "ranks call different things"),
+                              (lambda: dist.run(lambda: dist.all_to_all(np.zeros((2, 1), "f4" if dist.rank() else "i4")), 2), hg.ArgumentError, "ranks call different things"),
                               (lambda: dist.run(lambda: 1 // (dist.rank() - 1) or dist.barrier(), 3), ZeroDivisionError, "division"),
                               (lambda: hg.Graph(NET).shard(2, 2, b=3), hg.ArgumentError, "rank 2 of 2"), (lambda: hg.Graph(NET).shard(0, 2), hg.ArgumentError, "'b' has no number"),
                               (lambda: hg.Graph(NET).shard(0, 2, {"q": 0}, b=3), hg.ArgumentError, "no such value")):
@@ -157,6 +181,36 @@ def mistakes():
             check(words in str(error), f"expected {words}, got {error}")
     own, parts = hg.Graph(NET).shard(1, 4, {"x": "whole"}, b=8)
     check([(p.name, p.kind, p.start, p.length, p.extent) for p in parts if p.kind == "split" and not p.output] == [("w", "split", 3, 3, 10)] and "all_gather" in own.text, f"parts: {parts}")
+    over = threading.Event()
+
+    def endless():
+        while not over.is_set():
+            dist.barrier()
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        dist.run(endless, 3)
+        check(False, "endless ranks ended")
+    except KeyboardInterrupt:
+        for one in threading.enumerate():
+            if "rank" in one.name:
+                one.join(10)
+        alive = [one.name for one in threading.enumerate() if "rank" in one.name]
+        check(not alive, f"Ctrl-C ends all ranks: {alive} go on")
+    over.set()
+    import pickle
+    graph, x, weights = hg.Graph(NET), np.arange(42, dtype="f4").reshape(7, 6), {"w": np.ones((6, 10), "f4"), "v": np.eye(10, 4, dtype="f4")}
+    wanted = {"h": np.zeros((7, 10), "f4"), "y": np.zeros((7, 4), "f4"), "s": np.zeros(4, "f4")}
+    graph(x=x, **weights, **wanted, executor=hg.Executor("cpu"))
+
+    def pickled():
+        own, parts = graph.shard(dist.rank(), 3, {"x": "split 0 at (2, 3)", "w": "whole"}, whole_outputs=True, b=7)
+        rows = next(one for one in parts if one.name == "x")
+        made = {one.name: np.zeros(one.shape, "f4") for one in parts if one.output}
+        pickle.loads(pickle.dumps(own))(x=x[rows.start:rows.start + rows.length].copy(), **weights, **made, executor=dist.executor())
+        return made
+    for made in dist.run(pickled, 3):
+        check(all(np.array_equal(made[name], value) for name, value in wanted.items()), f"a pickled graph of a rank: {made}")
 
 
 def free_port():

@@ -47,7 +47,7 @@ class Graph(_Runnable):
         made, raw = ctypes.c_void_p(), text.encode()
         self._executables, self._lock = {}, threading.Lock()
         self._open(raw, name, text, made)
-        self._given = text, name
+        self._given = _again, (type(self), text, name)  # what makes it again, from a pickle
         self._take(made.value)
 
     def _take(self, handle):
@@ -71,7 +71,7 @@ class Graph(_Runnable):
         c.hg_graph_release(handle)
 
     def __reduce_ex__(self, protocol):
-        return _again, (type(self), *self._given)
+        return self._given
 
     @property
     def text(self):
@@ -85,6 +85,8 @@ class Graph(_Runnable):
         placements = [(name.encode(), f"split {where}".encode() if isinstance(where, int) else where.encode()) for name, where in (place or {}).items()]
         extents = {name: _count(value, 64, name) for name, value in values.items() if name in self._extents}
         for name, value in values.items():
+            if name not in self._inputs and name not in self._extents:
+                raise TypeError(f"{name!r} is no input and no extent of the graph, which are {', '.join([*self._inputs, *sorted(self._extents)])}")
             for dim, extent in zip(self._inputs.get(name, (None, ()))[1], getattr(value, "shape", ())):
                 if dim in self._extents and extents.setdefault(dim, extent) != extent:
                     raise ValueError(f"{dim} is {extents[dim]} elsewhere, but {extent} in {name}")
@@ -97,9 +99,9 @@ class Graph(_Runnable):
         made = ctypes.c_void_p()
         check(c.hg_graph_shard(self.handle, ctypes.byref(options), _count(rank, 32, "rank"), ctypes.byref(made)))
         own = Graph.__new__(Graph)
-        own._executables, own._lock, own._given = {}, threading.Lock(), None
+        own._executables, own._lock = {}, threading.Lock()
+        own._given = _rank_again, (self, rank, ranks, dict(place or {}), fast, whole_outputs, extents)  # its text has no elements of constants
         own._take(made.value)
-        own._given = own.text, "rank.graph"
         return own, own._parts()
 
     def _parts(self):
@@ -144,8 +146,11 @@ class Graph(_Runnable):
 
 
 def _again(cls, text, name):
-    """A graph of its text, from a pickle."""
     return cls(text, name=name)
+
+
+def _rank_again(shared, rank, ranks, place, fast, whole_outputs, extents):
+    return shared.shard(rank, ranks, place, fast=fast, whole_outputs=whole_outputs, **extents)[0]
 
 
 class GraphLaunch(Owner):

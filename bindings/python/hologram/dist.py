@@ -199,6 +199,11 @@ def run(function, ranks, *args, device="cpu", timeout=None):
     check(c.hg_comm_create_local(backends, ranks, made))
     comms = [_Comm(handle, one) for handle, one in zip(made, owners)]
     results, failed, lock = [None] * ranks, [], threading.Lock()
+    ended = [threading.Event() for _ in range(ranks)]  # Ctrl-C in Thread.join() of CPython 3.11 takes the thread for one that has ended
+
+    def revoke():
+        for one in comms:
+            c.hg_comm_revoke(one.handle)
 
     def serve(number):
         _thread.comm = comms[number]
@@ -208,21 +213,29 @@ def run(function, ranks, *args, device="cpu", timeout=None):
         except BaseException as error:
             with lock:
                 failed.append((number, error))
-            for one in comms:
-                c.hg_comm_revoke(one.handle)
+            revoke()
         finally:
             _thread.comm = None
+            ended[number].set()
 
     if timeout is not None:
         for one in comms:
             one.timeout(timeout)
     threads = [threading.Thread(target=serve, args=(number,), name=f"hologram-rank-{number}") for number in range(ranks)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    for one in comms:
-        one.close()
+    try:
+        for one in threads:
+            one.start()
+        for one in ended:
+            one.wait()
+    except BaseException:  # Ctrl-C, or the system gives no thread: ranks end at their next call
+        revoke()
+        raise
+    finally:
+        for thread, one in zip(threads, ended):
+            if thread.ident is not None:
+                one.wait()
+        for one in comms:
+            one.close()
     if failed:
         number, error = failed[0]
         if hasattr(error, "add_note"):
@@ -278,11 +291,19 @@ def _elements(x, operation):
     """(type, elements of it for each) for arithmetic of the library: complex numbers are two."""
     if operation not in _OPERATIONS:
         raise ValueError(f"operation {operation!r}: one of {', '.join(_OPERATIONS)} is expected")
+    if x.dtype.kind == "b" and operation == "sum":
+        raise TypeError("sum of bool: a count is no bool: 'or', or a sum of integers")
     if x.dtype.kind == "c":
         if operation != "sum":
             raise TypeError(f"{operation} of {x.dtype}: complex numbers have sums alone")
-        return types.resolve("float32" if x.dtype.itemsize == 8 else "float64"), 2
-    return (types.resolve("uint8") if x.dtype.kind == "b" else x.dtype), 1
+    return _numbers(x.dtype)
+
+
+def _numbers(dtype):
+    """(type, how many of it an element is) as the library has it."""
+    if dtype.kind == "c":
+        return types.resolve("float32" if dtype.itemsize == 8 else "float64"), 2
+    return (types.resolve("uint8") if dtype.kind == "b" else dtype), 1
 
 
 def _axis(x, axis, what):
@@ -381,7 +402,8 @@ def _gather(x, axis, root):
     block = _block(rows, most)
     here = root is None or root == comm.rank
     blocks = _empty((comm.size, most, *rest), rows.dtype) if here else None
-    comm.run("all_gather" if root is None else "gather", types.resolve("uint8"), block.nbytes, _address(block), _address(blocks) if here else None, root or 0)
+    dtype, each = _numbers(rows.dtype)
+    comm.run("all_gather" if root is None else "gather", dtype, block.size * each, _address(block), _address(blocks) if here else None, root or 0)
     return _like(_back(_joined(blocks, lengths, most, rest, rows.dtype), axis), x) if here else None
 
 
@@ -432,7 +454,8 @@ def all_to_all(x):
     if not given.ndim or given.shape[0] != comm.size:
         raise ValueError(f"all_to_all: {comm.size} rows are expected, one for each rank, got the shape {given.shape}")
     made = _empty(given.shape, given.dtype)
-    comm.run("all_to_all", types.resolve("uint8"), given.nbytes // comm.size, _address(given), _address(made))
+    dtype, each = _numbers(given.dtype)
+    comm.run("all_to_all", dtype, given.size // comm.size * each, _address(given), _address(made))
     return _like(made, x)
 
 
@@ -466,7 +489,7 @@ def part(extent):
 class Sharded:
     """An array of which each rank has a part along an axis. local: this rank's part; shape: of the whole; axis, start: where the part lies.
 
-    Operators and functions of elements work on parts, also with numbers and with whole arrays that every rank has. whole() is the array itself; sum, max,
+    Operators work on parts, also with numbers and with whole arrays that every rank has, functions of elements by map(hg.exp). whole() is the array itself; sum, max,
     … have the bits that one device has."""
 
     __slots__ = ("local", "axis", "shape", "start")
@@ -496,17 +519,26 @@ class Sharded:
     def __repr__(self):
         return f"<Sharded {self.dtype} {self.shape}, axis {self.axis} from {self.start}: {self.local.shape} here>"
 
+    def __bool__(self):
+        raise TypeError(f"{self!r} is neither true nor false: whole() is the array")
+
     def whole(self):
         """The whole array, on every rank; a collective."""
         return all_gather(self.local, self.axis)
 
     def map(self, function, *others):
         """function(part, …) of this rank's parts, which keeps their extent along the axis."""
-        made = convert(function(self.local, *(self._part_of(one) for one in others)), None, None, None)
-        length = self.local.shape[self.axis]
-        if made.ndim <= self.axis or made.shape[self.axis] != length:
-            raise ValueError(f"map: {length} elements along axis {self.axis} are expected, got the shape {made.shape}")
-        return Sharded._of(made, self.axis, self.start, self.shape[self.axis])
+        return self._made(function(self.local, *(self._part_of(one) for one in others)), max(map(self._axis_with, others), default=self.axis))
+
+    def _made(self, local, axis):
+        local, length = convert(local, None, None, None), self.local.shape[self.axis]
+        if local.ndim <= axis or local.shape[axis] != length:
+            raise ValueError(f"map: {length} elements along axis {axis} are expected, got the shape {local.shape}")
+        return Sharded._of(local, axis, self.start, self.shape[self.axis])
+
+    def _axis_with(self, other):
+        """The axis of what comes of it and an array that may have more axes in front."""
+        return self.axis + max(0, len(getattr(other, "shape", ())) - self.ndim)
 
     def _part_of(self, other):
         if isinstance(other, Sharded):
@@ -556,12 +588,13 @@ class Sharded:
         """Rows of the product, of rows and a whole matrix."""
         if self.axis == self.ndim - 1:
             raise ValueError(f"{self!r} @ …: the axis that is summed is shared: whole() @ …, or hg.dist.run_graph")
-        return self.map(lambda own: own @ other)
+        return self._made(self.local @ other, self._axis_with(other))
 
 
 def _operator(name):
     def method(self, other):
-        return self.map(lambda own, its: getattr(own, name)(its), other)
+        made = getattr(self.local, name)(self._part_of(other))
+        return made if made is NotImplemented else self._made(made, self._axis_with(other))
     method.__name__ = name
     method.__doc__ = "Of the parts."
     return method
@@ -614,10 +647,13 @@ def run_graph(graph, place=None, *, fast=False, whole_outputs=False, **values):
 
 def _taken(value, one):
     if isinstance(value, Sharded):
-        if one.kind == "split" and (one.axis, one.start, one.extent) == (value.axis, value.start, value.shape[value.axis]) and value.local.shape == one.shape:
+        lies = one.kind == "split" and (one.axis, one.start, one.extent) == (value.axis, value.start, value.shape[value.axis]) and value.local.shape == one.shape
+        if min(_extents(int(lies))):  # on every rank
             return value.local.contiguous()
         value = value.whole()
     array = convert(value, None, None, None)
     if one.kind == "split":
+        if array.shape[one.axis:one.axis + 1] != (one.extent,):
+            raise ValueError(f"{one.name}: {one.extent} elements along axis {one.axis} are expected, got the shape {array.shape}")
         array = array[tuple(slice(one.start, one.start + one.length) if d == one.axis else slice(None) for d in range(array.ndim))]
     return array.contiguous()
