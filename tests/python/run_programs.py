@@ -547,6 +547,16 @@ def pickles():
         spec = importlib.util.spec_from_file_location("tasks", os.path.join(folder, "tasks.py"))
         tasks = sys.modules["tasks"] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(tasks)
+        remade, arguments = hg.kernel(block=32)(tasks.halved.function).__reduce_ex__(4)
+        remade(*arguments)(x, y)
+        with open(os.path.join(folder, "tasks.py"), "r+", encoding="utf-8") as file:
+            changed = file.read().replace("2.0", "0.125")
+            file.seek(0)
+            file.write(changed)
+        remade(*arguments)(x, y)
+        check(np.array_equal(y, x / 2), f"a kernel whose file was changed after its lines were read: {y}")
+        with open(os.path.join(folder, "tasks.py"), "w", encoding="utf-8") as file:
+            file.write(changed.replace("0.125", "2.0"))
         path = os.path.join(folder, "data")
         with open(path, "wb") as file:
             pickle.dump((program, graph, executor, tasks.halved), file)

@@ -366,6 +366,7 @@ def kernel(function=None, *, block=None, grid=None, device="cpu", cache=True):
 def _again(function, block, grid, device, cache, file, first, text):
     """A kernel from a pickle. Where its file is not here, or another one, the text of the definition stands for it."""
     own = text.splitlines(True)
+    linecache.checkcache(file)
     if linecache.getlines(file, function.__globals__)[first - 1:first - 1 + len(own)] != own:
         file, lines = f"<{file}, line {first}>", ["\n"] * (first - 1) + own
         linecache.cache[file] = sum(map(len, lines)), None, lines, file
