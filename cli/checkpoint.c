@@ -21,9 +21,13 @@ static bool is_kept(const cli_value *v) {
     return v->param->kind == HG_PARAM_BUFFER && v->param->dir != HG_DIR_IN && !v->passes;
 }
 
-bool cli_checkpoint_can(cli *c) {
+bool cli_checkpoint_can(cli *c, const char *path) {
     const hg_program *p = c->program;
     bool pools = false;
+    if (strcmp(path, "-") == 0) {
+        cli_usage(c, "--checkpoint: the name of a file is expected, got '-'");
+        return false;
+    }
     for (uint32_t i = 0; i < p->param_count; i++)
         pools = pools || p->params[i].kind == HG_PARAM_POOL;
     if (!pools && !diff_reaches_class(p) && !diff_reaches_state(p)) return true;
@@ -368,6 +372,16 @@ static hg_status check_steps(const cli *c, const char *path, uint64_t step) {
     return HG_OK;
 }
 
+/* Before a run takes its time. */
+static hg_status try_file(const cli *c, const char *path) {
+    const hg_file_part nothing = {.data = ""};
+    if (c->rank && c->rank->number) return HG_OK; /* rank 0 writes it */
+    hg_outputs *outputs = hg_outputs_create();
+    hg_status status = outputs ? hg_outputs_add(outputs, path, &nothing, 1) : hg_fail_memory();
+    hg_outputs_destroy(outputs);
+    return status;
+}
+
 hg_status cli_checkpoint_restore(cli *c, hg_backend *b, const cli_values *values, const char *path,
                                  cli_done *done, bool *found) {
     reader r = {.c = c, .backend = b, .path = path};
@@ -378,6 +392,8 @@ hg_status cli_checkpoint_restore(cli *c, hg_backend *b, const cli_values *values
         hg_status status = read_file(&r, values, done);
         hg_bytes_free(&r.file);
         HG_TRY(status);
+    } else {
+        HG_TRY(try_file(c, path));
     }
     return check_steps(c, path, done->steps);
 }

@@ -1,6 +1,6 @@
 /* hologram run: one launch over arrays from files and the command line. */
 #include "checkpoint.h"
-#include "launch.h"
+#include "diff.h"
 #include "ranks.h"
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,25 @@ static bool read_steps(cli *c, run_steps *s) {
                                 : "--every");
     else if (s->every && !s->checkpoint)
         cli_usage(c, "--every says how often a checkpoint is written: give --checkpoint FILE");
-    return c->status == CLI_OK && (!s->checkpoint || cli_checkpoint_can(c));
+    return c->status == CLI_OK && (!s->checkpoint || cli_checkpoint_can(c, s->checkpoint));
+}
+
+/* A scalar can be the number of each step, and arrays and lanes are the same in all of them. */
+static bool check_counts(cli *c, const run_steps *s, const cli_values *values) {
+    for (uint32_t i = 0; i < values->count && c->status == CLI_OK; i++) {
+        const cli_value *v = &values->data[i];
+        hg_type type = (hg_type)v->param->type;
+        uint64_t bits = v->counts ? 8 * hg_type_size_bytes(type) - hg_type_is_signed(type) : 64;
+        if (v->counts && diff_is_extent(c->program, i))
+            cli_usage(c,
+                      "--set %s=@step: lanes or the shape of an array depend on it, which are the "
+                      "same in all steps",
+                      v->param->name);
+        else if (bits < 64 && (s->steps - 1) >> bits)
+            cli_usage(c, "--set %s=@step: %s has no number for the last of %llu steps",
+                      v->param->name, hg_type_name(type), (unsigned long long)s->steps);
+    }
+    return c->status == CLI_OK;
 }
 
 /* At most a line a second, and one at the end. */
@@ -44,6 +62,9 @@ static hg_status do_steps(cli *c, hg_backend *b, const run_steps *s, const cli_v
     cli_done done = {0};
     bool found;
     if (s->checkpoint) HG_TRY(cli_checkpoint_restore(c, b, values, s->checkpoint, &done, &found));
+    if (done.in_bytes)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.300s: the checkpoint is of a stream",
+                       s->checkpoint);
     if (done.steps > s->steps)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "%.300s: the checkpoint is of step %llu, --steps says %llu", s->checkpoint,
@@ -63,7 +84,8 @@ static void execute(cli *c, const cli_launch *o, const run_steps *steps) {
     cli_values values = {0};
     hg_backend *b = NULL;
     hg_launch launch;
-    if (cli_open_rank(c, o, &b) && cli_values_read(c, &values) &&
+    if (cli_open_rank(c, o, &b) && cli_values_options(c, &values) &&
+        check_counts(c, steps, &values) && cli_values_resolve(c, &values) &&
         cli_prepare_launch(c, o, &values, &launch) && (b || cli_open_backend(c, o, &b))) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();

@@ -121,6 +121,9 @@ static bool bind_scalars(stream *s) {
         cli_value *v = cli_values_find(&s->values, pair->name);
         if (v && v->param->kind == HG_PARAM_SCALAR) {
             if (!cli_set_scalar(s->c, v, pair->value)) return false;
+            if (!v->counts) continue;
+            cli_usage(s->c, "--set %s=@step: a stream has no steps", pair->name);
+            return false;
         } else if (!v || v->param->kind != HG_PARAM_BUFFER) {
             char begin[300];
             snprintf(begin, sizeof begin, "'%.250s' is no", pair->name);
@@ -418,6 +421,10 @@ static bool restore(stream *s) {
     if (cli_checkpoint_restore(s->c, s->backend, &s->values, s->checkpoint, &s->done, &found) !=
         HG_OK)
         return fail_last(s);
+    if (s->done.steps && !s->done.in_bytes) {
+        cli_usage(s->c, "--checkpoint %s: it is of a run, not of a stream", s->checkpoint);
+        return false;
+    }
     if (found) {
         s->total_in = s->done.in_bytes;
         return skip_input(s, s->done.in_bytes) &&
@@ -514,7 +521,7 @@ static bool read_every(stream *s, const char *text) {
         cli_usage(s->c, "--every: at least 1 is expected, got 0");
     else if (text && !s->checkpoint)
         cli_usage(s->c, "--every says how often a checkpoint is written: give --checkpoint FILE");
-    return s->c->status == CLI_OK && (!s->checkpoint || cli_checkpoint_can(s->c));
+    return s->c->status == CLI_OK && (!s->checkpoint || cli_checkpoint_can(s->c, s->checkpoint));
 }
 
 int command_stream(int argc, char **argv) {

@@ -175,6 +175,17 @@ def refused():
                               ("no steps", subprocess.run([HOLOGRAM, "run", "pool.atlas", "--in", "x=x.npy", "--checkpoint", "p.bin"], capture_output=True, text=True), "give --steps N"),
                               ("a folder that is not there", run("--every", "2", more=("--checkpoint", "none/c.bin")), "none/c.bin")):
         check(done.returncode in (1, 2) and words in done.stderr, f"{what}: {done.returncode} {done.stderr}")
+    done = run(steps=1000000000000, more=("--every", "1000000000000", "--checkpoint", "none/c.bin"))
+    check(done.returncode == 2 and "none/c.bin" in done.stderr, f"a folder that is not there, before the first step: {done.returncode} {done.stderr}")
+    for what, done, words in (("standard output", run(more=("--checkpoint", "-")), "the name of a file is expected, got '-'"),):
+        check(done.returncode == 1 and words in done.stderr and "HGCHECK" not in done.stdout, f"{what}: {done.returncode} {done.stderr}")
+    with open("steps.atlas", "w", encoding="utf-8") as file:
+        file.write(".atlas 1\n.program s\n.param x buffer i64 inout [1]\n.param s u8\n.param t i8\n.param m u64 = 1\n.lanes m\n    x[0] = x[0] + i64(s) - i64(t)\n")
+    for words, numbers, steps in (("x i64[1] = 0", ("s=@step", "t=@step"), 128), ("t=@step: i8 has no number for the last of 129 steps", ("s=@step", "t=@step"), 129),
+                                  ("x i64[1] = 32640", ("s=@step", "t=0"), 256), ("s=@step: u8 has no number for the last of 257 steps", ("s=@step", "t=0"), 257),
+                                  ("m=@step: lanes or the shape of an array depend on it", ("s=0", "t=0", "m=@step"), 2)):
+        done = subprocess.run([HOLOGRAM, "run", "steps.atlas", "--set", "x=0", *(word for one in numbers for word in ("--set", one)), "--steps", str(steps)], capture_output=True, text=True, timeout=60)
+        check(words in done.stdout + done.stderr, f"{words}: {done.returncode} {done.stdout}{done.stderr}")
     remove()
     with open("rank.atlas", "w", encoding="utf-8") as file:
         file.write(".atlas 1\n.program r\n.param x buffer f32 inout [1]\n.param r u64\n.lanes 1\n    x[0] = f32(r)\n")
@@ -258,8 +269,20 @@ def streams():
     x[:50].tofile("short.bin")
     for what, (status, said), words in (("another output", stream("new.bin", "--checkpoint", "s.bin"), "append to what it was"), ("a short input", stream("out.bin", "--checkpoint", "s.bin", source="short.bin"), "standard input ends before byte 400"),
                                         ("no output file", stream("/dev/null", "--checkpoint", "s.bin"), "is no file"), ("every 0", stream("out.bin", "--checkpoint", "s.bin", "--every", "0"), "--every: at least 1"),
-                                        ("every alone", stream("out.bin", "--every", "2"), "give --checkpoint FILE")):
+                                        ("every alone", stream("out.bin", "--every", "2"), "give --checkpoint FILE"), ("standard output", stream("out.bin", "--checkpoint", "-"), "got '-'"),
+                                        ("a step", stream("out.bin", "--set", "n=@step"), "a stream has no steps")):
         check(status in (1, 2) and words in said, f"{what}: {status} {said}")
+    x.tofile("x.raw")
+    whole = ["--in", "x=raw:x.raw", "--steps", "2", "--checkpoint"]
+    with open("state.atlas", "w", encoding="utf-8") as file:
+        file.write(SUMS.replace(".param y buffer i32 out [n]\n", "").replace("        y[i] = total[0] * 3 + total[1]\n", ""))
+    for first, then, words in ((["run", *whole, "r.bin"], ["stream", "--checkpoint", "r.bin"], "of a run, not of a stream"),
+                               (["stream", "--checkpoint", "t.bin"], ["run", *whole, "t.bin"], "the checkpoint is of a stream")):
+        said = []
+        for command, *arguments in first, then:
+            with open("in.bin", "rb") as file:
+                said.append(subprocess.run([HOLOGRAM, command, "state.atlas", *arguments], stdin=file, capture_output=True, text=True, timeout=60))
+        check(said[0].returncode == 0 and said[1].returncode in (1, 2) and words in said[1].stderr, f"{words}: {said}")
     with open("s.bin", "r+b") as file:
         file.seek(30)
         file.write(b"?")
