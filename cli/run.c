@@ -136,14 +136,16 @@ static void execute_on(cli *c, const cli_launch *o) {
 }
 
 static bool shares_output(cli *c) {
-    for (uint64_t i = 0; i < c->pairs.count && (c->json || c->stamp); i++) {
+    for (uint64_t i = 0; i < c->pairs.count && (c->json || c->stamp || c->hash); i++) {
         const char *raw = hg_path_of_raw(c->pairs.data[i].value),
                    *path = raw ? raw : c->pairs.data[i].value;
         if (strcmp(c->pairs.data[i].option, "--out") != 0 || path[0] != '-' ||
             (path[1] && strncmp(path + 1, CLI_SHARD, strlen(CLI_SHARD)) != 0))
             continue;
         cli_usage(c, "%s and an output on standard output exclude each other",
-                  c->json ? "--json" : "--stamp");
+                  c->json    ? "--json"
+                  : c->stamp ? "--stamp"
+                             : "--hash");
         return true;
     }
     return false;
