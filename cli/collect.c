@@ -150,6 +150,7 @@ static hg_status collect_parts(cli *c, hg_backend *b, const cli_values *values, 
     uint64_t extent;
     cli_parts *parts;
     cli_value whole = *v;
+    whole.result = (hg_bytes){0};
     HG_TRY(cli_parts_open(c, b, v, axis, &parts, &extent));
     hg_status status;
     if (c->rank->number) {
@@ -162,7 +163,10 @@ static hg_status collect_parts(cli *c, hg_backend *b, const cli_values *values, 
         status = deliver(c, b, values, &whole, &elements, true, outputs, printed);
     }
     cli_parts_close(parts);
-    if (!c->rank->number) *v = whole; /* its result, too */
+    if (!c->rank->number) {
+        hg_bytes_free(&v->result);
+        *v = whole; /* its result, too */
+    }
     return status;
 }
 

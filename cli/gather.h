@@ -5,7 +5,7 @@
 #include "arrays.h"
 #include "device.h"
 
-/* The parts of a value's buffer on all ranks. */
+/* The parts of a value on all ranks. */
 typedef struct cli_parts cli_parts;
 /* A collective. extent: of the whole along the axis; other extents are the same on all ranks, or it
  * is an error. The value stays as it is until the end. */

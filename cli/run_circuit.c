@@ -180,9 +180,9 @@ void cli_run_circuit(cli *c, const cli_launch *o) {
     const cli_value *like = NULL;
     uint64_t elements = 0;
     list_params(&c->circuit, &params);
-    if (check_options(c, o) && read_values(c, &params, &values) &&
+    if (check_options(c, o) && cli_open_rank(c, o, &b) && read_values(c, &params, &values) &&
         find_elements(c, o, &values, &like, &elements) &&
-        shape_outputs(c, &values, like, elements) && cli_open_backend(c, o, &b)) {
+        shape_outputs(c, &values, like, elements) && (b || cli_open_backend(c, o, &b))) {
         c->block_lanes = 1;
         if (run_arrays(c, b, &params, &values, elements, o) != HG_OK) cli_last_error(c);
     }

@@ -89,6 +89,14 @@ def check_ranks(title, before, ranks, libraries):
     np.save("v.npy", values)
     done = run(before, "g.graph", *share, "--in", "x=v.npy:shard=0", libraries=libraries)
     checks.check(done.stdout.strip() == "s f32[1] = 9.0", say(f"a graph: {done.stdout}{done.stderr}"))
+    for rows in (10, 1):
+        values = np.arange(rows, dtype=np.float32) + 0.5
+        np.save("v1.npy", values)
+        done = run(before, "-e", "copy@c05->c06", *share, "--in", "c05=v1.npy:shard=0", "--out", "c06=c.npy:shard=0", libraries=libraries)
+        checks.check(done.returncode == 0 and os.path.exists("c.npy") and np.array_equal(np.load("c.npy"), values), say(f"a circuit of {rows} elements: {done.stdout}{done.stderr}"))
+        os.path.exists("c.npy") and os.unlink("c.npy")
+    done = run(before, "-e", "copy@c05->c06", *share, "--in", "c05=v1.npy:shard=0", "--out", "c06=c.npy:shard=0", "--hash", libraries=libraries)
+    checks.check(done.stdout == run([], "-e", "copy@c05->c06", "--in", "c05=v1.npy", "--hash").stdout, say(f"its hash: {done.stdout}{done.stderr}"))
     check_axes(before, share, count, libraries, say)
     if ranks < 2:
         return
@@ -166,7 +174,7 @@ def main():
             file.write(f".atlas 1\n.program far\n.param x buffer f32 inout [n]\n.param r u64\n.param n u64\n.lanes n\n    x[global] = x[global + r / {max(ranks - 1, 1)}]\n")
         check_ranks(title, before, ranks, libraries)
     for arguments, words in ((["--ranks", "0"], "1 to 256"), (["--ranks", "257"], "up to 256"), (["--ranks", "2", "--in", "x=-"], "one standard input"),
-                             (["--ranks", "2", "--in", "x=x.npy:shard=2"], "no axis 2"), (["--ranks", "2", "--in", "x=x.npy:shard=8"], "along an axis, 0 to 7"), (["--ranks", "2", "--in", "x=x.npy:shard=y"], "along an axis"), (["--ranks", "2", "--in", "x=none.npy:shard=0"], "none.npy"),
+                             (["--ranks", "2", "--in", "x=x.npy:shard=2"], "no axis 2"), (["--ranks", "2", "--in", "x=x.npy:shard=8"], "along an axis, 0 to 7"), (["--ranks", "2", "--in", "x=x.npy:shard=y"], "along an axis"), (["--ranks", "2", "--in", "x=none.npy:shard=0"], "none.npy"), (["--hash", "--out", "y=-"], "--hash and an output on standard output"),
                              (["--ranks", "2", "--set", "x=1,2,3", "--out", "y=y.npy:shard=2", "--set", "r=0", "--set", "p=1"], "no axis 2"), (["--ranks", "2", "--place", "x=0"], "--place is for array graphs")):
         done = run([], "p.atlas", *arguments)
         checks.check(done.returncode in (1, 2) and words in done.stderr and done.stderr.count("error") <= 2, f"{arguments}: {done.returncode} {done.stderr}")
