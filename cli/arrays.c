@@ -237,13 +237,15 @@ static bool take_file(cli_value *v) {
     return true;
 }
 
+static bool no_axis(cli *c, const char *option, const cli_value *v, uint32_t axis) {
+    cli_usage(c, "%s %s: it has no axis %u that ranks could share", option, v->param->name,
+              (unsigned)axis);
+    return false;
+}
+
 /* This rank's part of a file along an axis. */
 static bool share_file(cli *c, cli_value *v, uint32_t axis) {
-    if (!v->file.shaped || axis >= v->file.rank) {
-        cli_usage(c, "--in %s: it has no axis %u that ranks could share", v->param->name,
-                  (unsigned)axis);
-        return false;
-    }
+    if (!v->file.shaped || axis >= v->file.rank) return no_axis(c, "--in", v, axis);
     uint64_t extent = v->file.extent[axis];
     uint32_t rank = c->rank ? c->rank->number : 0;
     uint64_t begin = cli_part_begin(c, extent, rank), end = cli_part_begin(c, extent, rank + 1);
@@ -370,6 +372,8 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
         char path[CLI_PATH_BYTES];
         uint32_t axis;
         if (!cli_shard(c, "--out", pair->value, path, &axis)) return false;
+        if (axis != CLI_NO_AXIS && v->param->rank != 255 && axis >= v->param->rank)
+            return no_axis(c, "--out", v, axis);
         if (axis != CLI_NO_AXIS && !v->shared) v->axis = axis;
         v->shared = v->shared || axis != CLI_NO_AXIS;
         v->out = pair->value;
