@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import weakref
 
 from package import BUILD, SOURCE, check, checks, hg, numpy
@@ -502,10 +503,13 @@ def pickles():
     import tempfile
     factor = 5.0
 
+    def times(v):
+        return factor * v
+
     @hg.kernel(block=64)
     def inner(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"]):
         i = hg.lane()
-        y[i] = factor * x[i]
+        y[i] = times(x[i])
 
     program, graph = hg.assemble(AXPY), hg.Graph(".graph 1\n.extent b\n.input x f32 [b, 2]\ny = parallel_map neg, in=x\n.output y\n")
     executor = hg.Executor("cpu", num_threads=2, deterministic=True)
@@ -523,12 +527,21 @@ def pickles():
             check(False, f"a pickled {label}")
         except TypeError as error:
             check("pickle" in str(error), f"a pickled {label}: {error}")
+    check(pickle.loads(pickle.dumps(hg.static)) is hg.static, "a type of parameters is that type")
     x, y = np.arange(4, dtype="f"), np.zeros(4, "f")
-    remade, arguments = inner.__reduce_ex__(4)  # what cloudpickle takes, whose copy of the function has no file
-    for file in (arguments[-3], "/nowhere/tasks.py"):
-        function = arguments[0].__class__(arguments[0].__code__.replace(co_filename="<dynamic>"), arguments[0].__globals__, "inner", None, arguments[0].__closure__)
-        function.__annotations__ = arguments[0].__annotations__
-        other = remade(function, *arguments[1:-3], file, *arguments[-2:])
+    remade, arguments = inner.__reduce_ex__(4)  # what cloudpickle takes, whose copies of functions have no files
+    told = {one.__name__: place for one, *place in arguments[-1]}
+    check(sorted(told) == ["inner", "times"], f"a kernel goes with the text of {sorted(told)}")
+
+    def copied(one):
+        cells = tuple(types.CellType(copied(cell.cell_contents)) if isinstance(cell.cell_contents, types.FunctionType) else cell for cell in one.__closure__)
+        made = types.FunctionType(one.__code__.replace(co_filename="<dynamic>"), one.__globals__, one.__name__, None, cells)
+        made.__annotations__ = one.__annotations__
+        return made
+    for file in (__file__, "/nowhere/tasks.py"):
+        function = copied(arguments[0])
+        called = next(cell.cell_contents for cell in function.__closure__ if callable(cell.cell_contents))
+        other = remade(function, *arguments[1:-1], [(one, file, *told[one.__name__][1:]) for one in (function, called)])
         other(x, y)
         check(np.array_equal(y, 5 * x) and other.block == (64, ), f"a kernel that is made again of {file}")
     sys.path += glob.glob(os.path.join(SOURCE, "build", "tasks", "lib", "python3*", "site-packages"))  # tests/python/tasks.txt
@@ -541,6 +554,9 @@ def pickles():
         check(main is not tripled and np.array_equal(y, 3 * x), "a kernel of the main module in cloudpickle")
         other(x, y)
         check(np.array_equal(y, 5 * x), "a kernel of a function in cloudpickle")
+        code = f"import pickle, numpy as np; x, y = np.arange(4, dtype='f'), np.zeros(4, 'f'); pickle.loads({cloudpickle.dumps(inner)!r})(x, y); print(y.tolist())"
+        said = subprocess.run([sys.executable, "-B", "-c", code], cwd="/", capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join((os.path.join(BUILD, "python"), *sys.path))})
+        check(said.stdout.strip() == str((5 * x).tolist()), f"and in another process: {said.stdout}{said.stderr}")
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "tasks.py"), "w", encoding="utf-8") as file:
             file.write("import hologram as hg\n\n\n@hg.kernel\ndef halved(x: hg.In[hg.f32, 'n'], y: hg.Out[hg.f32, 'n']):\n    i = hg.lane()\n    y[i] = x[i] / 2.0\n")

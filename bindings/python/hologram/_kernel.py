@@ -9,6 +9,7 @@
     axpy[100](2.0, x, y)     over 100 lanes
 """
 import ast
+import contextlib
 import inspect
 import linecache
 import sys
@@ -20,7 +21,7 @@ from ._compile import CompileError, compile_kernel
 from ._errors import Error
 from ._launch import at_line, bound, open_types
 from ._scalar import In, Inout, Out, Parameter, is_open, static, type_of
-from ._source import ROOM, Source, parameters_of
+from ._source import ROOM, Source, lines_of, parameters_of
 
 __all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
 static_range = _functions.static_range
@@ -89,16 +90,12 @@ class Kernel(_native.Dispatcher):
     def __reduce_ex__(self, protocol):
         """As functions are: by name, where it is found by it. cloudpickle takes functions of the main module and of notebooks apart, so that other
         machines need not have them: there with the text of the definition."""
-        found = sys.modules.get(self.__module__)
-        for part in self.__qualname__.split("."):
-            found = getattr(found, part, None)
         apart = "cloudpickle" in sys._getframe(1).f_globals.get("__name__", "")
-        if found is self and not (apart and self.__module__ == "__main__"):
+        if has_name(self) and not (apart and self.__module__ == "__main__"):
             return self.__qualname__
         if self.of:
             raise TypeError(f"{self.name} with types that are chosen is not pickled: the kernel itself is")
-        code = self.function.__code__
-        return _again, (self.function, self.block, self.grid, self.device, self.cache, code.co_filename, code.co_firstlineno, self.source.text)
+        return _again, (self.function, self.block, self.grid, self.device, self.cache, [told(self.function, self.source.text), *called_by(self.function)])
 
     # ---- the signature ----
 
@@ -363,15 +360,44 @@ def kernel(function=None, *, block=None, grid=None, device="cpu", cache=True):
     return Kernel(function, block, grid, device, cache)
 
 
-def _again(function, block, grid, device, cache, file, first, text):
-    """A kernel from a pickle. Where its file is not here, or another one, the text of the definition stands for it."""
-    own = text.splitlines(True)
-    linecache.checkcache(file)
-    if linecache.getlines(file, function.__globals__)[first - 1:first - 1 + len(own)] != own:
-        file, lines = f"<{file}, line {first}>", ["\n"] * (first - 1) + own
-        linecache.cache[file] = sum(map(len, lines)), None, lines, file
-    if function.__code__.co_filename != file:  # cloudpickle leaves it out
-        function.__code__ = function.__code__.replace(co_filename=file)
+def has_name(one):
+    """Whether it is found by its name where it says that it is."""
+    found = sys.modules.get(one.__module__)
+    for part in one.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is one
+
+
+def told(function, text):
+    return function, function.__code__.co_filename, function.__code__.co_firstlineno, text
+
+
+def called_by(function):
+    """What is told of the functions that it calls, and that they call, of those that cloudpickle takes along: of the main module, and without a name."""
+    seen, left, found = {function}, [function], []
+    while left:
+        one = left.pop()
+        cells = [cell.cell_contents for cell in one.__closure__ or () if filled(cell)]
+        for called in [one.__globals__.get(name) for name in one.__code__.co_names] + cells:
+            if inspect.isfunction(called) and called not in seen and (called.__module__ == "__main__" or not has_name(called)):
+                seen.add(called)
+                left.append(called)
+                with contextlib.suppress(OSError):  # it has no text
+                    found.append(told(called, "".join(lines_of(called)[0])))
+    return found
+
+
+def _again(function, block, grid, device, cache, texts):
+    """A kernel from a pickle. texts: (function, file, line, text) of its definition and of those that it calls: where the file is not here, or another one,
+    the text stands for it."""
+    for one, file, first, text in texts:
+        own = text.splitlines(True)
+        linecache.checkcache(file)
+        if linecache.getlines(file, one.__globals__)[first - 1:first - 1 + len(own)] != own:
+            file, lines = f"<{file}, line {first}>", ["\n"] * (first - 1) + own
+            linecache.cache[file] = sum(map(len, lines)), None, lines, file
+        if one.__code__.co_filename != file:  # cloudpickle leaves it out
+            one.__code__ = one.__code__.replace(co_filename=file)
     return Kernel(function, block, grid, device, cache)
 
 

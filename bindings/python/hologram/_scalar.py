@@ -412,6 +412,9 @@ class Static:
     def __repr__(self):
         return "hologram.static"
 
+    def __reduce__(self):
+        return "static"
+
 
 static = Static()
 
