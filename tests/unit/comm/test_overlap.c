@@ -110,7 +110,12 @@ static void run_touching(pair *p, const char *text, uint32_t written, uint32_t c
     hg_params *params = hg_params_create();
     hg_buffer x = {0}, z = {0}, w = buffer_of(b, params, "w", 16 * N, 1); /* sorted, in scratch */
     const uint64_t n = N;
-    CHECK(hg_buffer_import(b, memory, sizeof memory, &x) == HG_OK);
+    if (hg_buffer_import(b, memory, sizeof memory, &x) == HG_ERROR_BACKEND_UNAVAILABLE) {
+        SKIP(hg_last_error_text());
+        hg_params_destroy(params);
+        CHECK(hg_backend_free_buffer(b, w) == HG_OK);
+        return;
+    }
     CHECK(hg_buffer_import(b, memory, N * sizeof *memory, &z) == HG_OK);
     CHECK(hg_params_set_buffer(params, "x", x) == HG_OK);
     CHECK(hg_params_set_buffer(params, "z", z) == HG_OK);
