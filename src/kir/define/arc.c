@@ -1,4 +1,5 @@
-/* ATAN ATAN2 by a polynomial below tan(pi/8), ASIN ACOS by one below 1/2 and the half angle above.
+/* ATAN2 and, of F64, ATAN by a polynomial below tan(pi/8), ASIN ACOS by one below 1/2 and the half
+ * angle above. F32 has nearest.c for all but ATAN2.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -58,7 +59,7 @@ kir_value *define_atan(kir_builder *b, hg_type type, kir_value *const *arg) {
     num count = sel(&k, upper, one, cst(&k, 0.0));
     count = sel(&k, swap, sub(&k, cst(&k, 2.0), count), count);
     num r = real_with_sign(b, magnitude(&k, quarters(&k, count, t, swap)), arg[0]);
-    return sel(&k, lt(&k, a, cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r);
+    return sel(&k, lt(&k, a, cst(&k, 0x1p-28)), arg[0], r);
 }
 
 /* C atan2(y, x): the octant counts quarters of pi, so the answer is count · pi/4 ± atan. Tiny y/x
@@ -96,17 +97,17 @@ static half_angle halve(const real *k, num a) {
     out.large = lt(k, half, a);
     num z = sel(k, out.large, scaled(k, sub(k, one, a), 0.5), mul(k, a, a));
     num s = kir_unary(k->b, KIR_FSQRT, z);
-    dw square = two_prod(k, s, s); /* z; used where it is a whole number of 2^-25 (F64: 2^-54) */
+    dw square = two_prod(k, s, s); /* z; used where it is a whole number of 2^-54 */
     num left = sub(k, sub(k, z, square.h), square.l);
     num low = quotient(k, scaled(k, left, 0.5), sel(k, eq(k, s, zero), one, s));
     out.base = dw_sel(k, out.large, (dw){s, low}, (dw){a, zero});
-    out.rest = mul(k, out.base.h, mul(k, z, HORNER(k, asin_p, z)));
+    out.rest = mul(k, out.base.h, mul(k, z, POLYNOMIAL(k, asin_p_f64, z)));
     return out;
 }
 
 /* count · pi/2 + times · (base + rest), count 0, 1 or 2, times a power of two. */
 static num from_half(const real *k, num count, num times, half_angle h) {
-    dw pi = table_dw(k, k->wide ? half_pi_dw_f64 : half_pi_f32);
+    dw pi = table_dw(k, half_pi_dw_f64);
     num t = mul(k, times, h.base.h), rest = mul(k, times, add(k, h.base.l, h.rest));
     dw s = two_sum(k, mul(k, count, pi.h), t);
     return add(k, s.h, add(k, s.l, add(k, mul(k, count, pi.l), rest)));
@@ -114,8 +115,7 @@ static num from_half(const real *k, num count, num times, half_angle h) {
 
 /* NaN outside [-1, 1]. */
 static num in_domain(const real *k, num a, num r) {
-    num nan = real_of(
-        k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num nan = real_of(k->b, kir_const(k->b, bits_type(k->type), UINT64_C(0x7FF8) << 48));
     return sel(k, kir_binary(k->b, KIR_FCMP_LE, a, cst(k, 1.0)), r, nan);
 }
 

@@ -6,7 +6,8 @@
 
 /* (e^r - 1 - r)/r^2, |r| <= ln2/2, |error| 1.41e-9 */
 static const double exp_q_f32[] = {
-    0x1.0000000000000p-1, 0x1.5555560000000p-3, 0x1.5554e80000000p-5, 0x1.1110e00000000p-7, 0x1.6d43b00000000p-10, 0x1.a1256c0000000p-13,
+    0x1.0000000000000p-1, 0x1.5555560000000p-3,  0x1.5554e80000000p-5,
+    0x1.1110e00000000p-7, 0x1.6d43b00000000p-10, 0x1.a1256c0000000p-13,
 };
 /* (e^r - 1 - r)/r^2, |r| <= ln2/2, |error| 1.41e-18 */
 static const double exp_q_f64[] = {
@@ -26,40 +27,20 @@ static const double ln2_f64[] = {
     0x1.3de6af278e000p-42,
     0x1.9cc01f97b57a0p-83,
 };
-/* ln 2, high and low */
-static const double ln2_near_f32[] = {
-    0x1.62e4300000000p-1,
-    -0x1.05c6100000000p-29,
-};
 /* 1/ln 2, high and low */
 static const double log2e_f32[] = {
     0x1.7154760000000p+0,
     0x1.4ae0c00000000p-26,
 };
-/* 1/ln 2, its leading 12 bits and the next */
-static const double log2e_halves_f32[] = {
-    0x1.7140000000000p+0,
-    0x1.47652c0000000p-12,
-};
-/* 1/ln 10, high and low */
-static const double log10e_f32[] = {
-    0x1.bcb7b20000000p-2,
-    -0x1.5b235e0000000p-27,
-};
-/* log10(2), high and low */
-static const double log10_2_f32[] = {
-    0x1.3441360000000p-2,
-    -0x1.ec10c00000000p-27,
+/* 1/ln 2, high and low */
+static const double log2e_f64[] = {
+    0x1.71547652b82fep+0,
+    0x1.777d0ffda0d24p-56,
 };
 /* ln 2, high and low */
 static const double ln2_near_f64[] = {
     0x1.62e42fefa39efp-1,
     0x1.abc9e3b39803fp-56,
-};
-/* 1/ln 2, high and low */
-static const double log2e_f64[] = {
-    0x1.71547652b82fep+0,
-    0x1.777d0ffda0d24p-56,
 };
 /* 1/ln 10, high and low */
 static const double log10e_f64[] = {
@@ -70,11 +51,6 @@ static const double log10e_f64[] = {
 static const double log10_2_f64[] = {
     0x1.34413509f79ffp-2,
     -0x1.9dc1da994fd21p-59,
-};
-/* (log(1+f) - f + f^2/2)/f^3 on [sqrt(1/2)-1, sqrt(2)-1], |error| 2.88e-8 */
-static const double log_p_f32[] = {
-    0x1.5555540000000p-2,  -0x1.fffffc0000000p-3, 0x1.999d5a0000000p-3,  -0x1.555b4a0000000p-3, 0x1.23d21a0000000p-3,
-    -0x1.fcf4c60000000p-4, 0x1.dea2820000000p-4,  -0x1.d635bc0000000p-4, 0x1.1d8ea60000000p-4,
 };
 /* rows r, -log(r) high, low; |z r - 1| <= 0.02344 */
 static const double log_table_f32[] = {
@@ -175,9 +151,10 @@ static const double log_table_f32[] = {
     0x1.4b3c080000000p-2,
     -0x1.1b302c0000000p-27,
 };
-/* the same on the table's intervals, |error| 5.62e-11 */
+/* (log(1+f) - f + f^2/2)/f^3 on the table's intervals, |error| 5.62e-11 */
 static const double log_t_f32[] = {
-    0x1.5555560000000p-2, -0x1.fffffe0000000p-3, 0x1.9999980000000p-3, -0x1.55825a0000000p-3, 0x1.24ba4e0000000p-3,
+    0x1.5555560000000p-2,  -0x1.fffffe0000000p-3, 0x1.9999980000000p-3,
+    -0x1.55825a0000000p-3, 0x1.24ba4e0000000p-3,
 };
 /* rows r, -log(r) high, low; |z r - 1| <= 0.003937 */
 static const double log_table_f64[] = {
@@ -571,19 +548,6 @@ static const double log_t_f64[] = {
     0x1.5555555555555p-2, -0x1.0000000000001p-2, 0x1.999999999999bp-3, -0x1.555555549c76ap-3,
     0x1.24924923ea38ep-3, -0x1.00016c071abe4p-3, 0x1.c71f07a586631p-4,
 };
-/* (sin(r)/r - 1)/r^2 in z = r^2, |r| <= pi/4, |error| 2.82e-11 */
-static const double sin_s_f32[] = {
-    -0x1.5555560000000p-3,
-    0x1.11110e0000000p-7,
-    -0x1.a013a40000000p-13,
-    0x1.6dbcfc0000000p-19,
-};
-/* (cos(r) - 1 + z/2)/z^2 in z = r^2, |r| <= pi/4, |error| 2.01e-9 */
-static const double cos_c_f32[] = {
-    0x1.5555540000000p-5,
-    -0x1.6c12d00000000p-10,
-    0x1.9bd7860000000p-16,
-};
 /* (sin(r)/r - 1)/r^2 in z = r^2, |r| <= pi/4, |error| 1.17e-20 */
 static const double sin_s_f64[] = {
     -0x1.5555555555555p-3,  0x1.1111111111110p-7,  -0x1.a01a01a01992fp-13, 0x1.71de3a545f835p-19,
@@ -593,17 +557,6 @@ static const double sin_s_f64[] = {
 static const double cos_c_f64[] = {
     0x1.5555555555555p-5,   -0x1.6c16c16c16963p-10, 0x1.a01a019f4ddfdp-16,
     -0x1.27e4fa16cc1bcp-22, 0x1.1eeb67d014ecep-29,  -0x1.907cd8f26aa3fp-37,
-};
-/* pi/2 in three floats */
-static const double half_pi_f32[] = {
-    0x1.921fb60000000p+0,
-    -0x1.777a5c0000000p-25,
-    -0x1.ee59da0000000p-50,
-};
-/* the first of them in halves */
-static const double half_pi_halves_f32[] = {
-    0x1.9200000000000p+0,
-    0x1.fb60000000000p-12,
 };
 /* pi/2 in parts; k < 2^21 times the first three is exact */
 static const double half_pi_f64[] = {
@@ -618,20 +571,6 @@ static const double half_pi_dw_f64[] = {
     0x1.1a62633145c07p-54,
 };
 /* 2/pi */
-static const double two_over_pi_f32[] = {
-    0x1.45f3060000000p-1,
-};
-/* pi, high and low */
-static const double pi_f32[] = {
-    0x1.921fb60000000p+1,
-    -0x1.777a5c0000000p-24,
-};
-/* pi/4, high and low */
-static const double quarter_pi_f32[] = {
-    0x1.921fb60000000p-1,
-    -0x1.777a5c0000000p-26,
-};
-/* 2/pi */
 static const double two_over_pi_f64[] = {
     0x1.45f306dc9c883p-1,
 };
@@ -641,49 +580,37 @@ static const double pi_f64[] = {
     0x1.1a62633145c07p-53,
 };
 /* pi/4, high and low */
+static const double quarter_pi_f32[] = {
+    0x1.921fb60000000p-1,
+    -0x1.777a5c0000000p-26,
+};
+/* pi/4, high and low */
 static const double quarter_pi_f64[] = {
     0x1.921fb54442d18p-1,
     0x1.1a62633145c07p-55,
 };
 /* (atan(t)/t - 1)/t^2 in t^2, |t| <= tan(pi/8), |error| 1.56e-8 */
 static const double atan_a_f32[] = {
-    -0x1.5555540000000p-2, 0x1.99972e0000000p-3, -0x1.241fe60000000p-3, 0x1.b809900000000p-4, -0x1.082f6c0000000p-4,
+    -0x1.5555540000000p-2, 0x1.99972e0000000p-3,  -0x1.241fe60000000p-3,
+    0x1.b809900000000p-4,  -0x1.082f6c0000000p-4,
 };
 /* (atan(t)/t - 1)/t^2 in t^2, |t| <= tan(pi/8), |error| 1.17e-18 */
 static const double atan_a_f64[] = {
-    -0x1.5555555555555p-2, 0x1.9999999999952p-3, -0x1.249249248d739p-3, 0x1.c71c71c2fc22dp-4, -0x1.745d165c4963dp-4, 0x1.3b1392a9bfc1ep-4,
-    -0x1.110e84a9ff6d0p-4, 0x1.e199c61c5d19dp-5, -0x1.ac78582f05de6p-5, 0x1.74d3a70d6fa9fp-5, -0x1.1b1990fdcc8d0p-5, 0x1.0a9977ee8747ap-6,
-};
-/* (asin(t)/t - 1)/t^2 in t^2, |t| <= 1/2, |error| 4.17e-9 */
-static const double asin_p_f32[] = {
-    0x1.5555540000000p-3, 0x1.3334300000000p-4, 0x1.6d5bba0000000p-5, 0x1.fd8da20000000p-6, 0x1.18f91e0000000p-6, 0x1.13fed40000000p-5,
-};
-/* m^(-1/3) on [1, 2], |error| 0.000267 */
-static const double cbrt_y_f32[] = {
-    0x1.89aaa80000000p+0,
-    -0x1.9a40aa0000000p-1,
-    0x1.3f54e40000000p-2,
-    -0x1.8e66e80000000p-5,
-};
-/* 2^(-1/3), 4^(-1/3) */
-static const double cbrt_root_f32[] = {
-    0x1.965fea0000000p-1,
-    0x1.428a300000000p-1,
-};
-/* sqrt 2, high and low */
-static const double sqrt2_f32[] = {
-    0x1.6a09e60000000p+0,
-    0x1.9fcef40000000p-26,
+    -0x1.5555555555555p-2, 0x1.9999999999952p-3, -0x1.249249248d739p-3, 0x1.c71c71c2fc22dp-4,
+    -0x1.745d165c4963dp-4, 0x1.3b1392a9bfc1ep-4, -0x1.110e84a9ff6d0p-4, 0x1.e199c61c5d19dp-5,
+    -0x1.ac78582f05de6p-5, 0x1.74d3a70d6fa9fp-5, -0x1.1b1990fdcc8d0p-5, 0x1.0a9977ee8747ap-6,
 };
 /* (asin(t)/t - 1)/t^2 in t^2, |t| <= 1/2, |error| 1.5e-17 */
 static const double asin_p_f64[] = {
-    0x1.5555555555556p-3, 0x1.3333333332ecap-4,  0x1.6db6db6e31f13p-5, 0x1.f1c71c1db0623p-6, 0x1.6e8bb1c8209a2p-6,
-    0x1.1c4d35cf95421p-6, 0x1.c9cf07674736ap-7,  0x1.782651caa6547p-7, 0x1.52420b04b37bep-7, 0x1.65a9c4dfcf8b2p-8,
-    0x1.1d189408314eep-6, -0x1.e6aaa8a0a04ccp-7, 0x1.d72b2bc8155f8p-6,
+    0x1.5555555555556p-3, 0x1.3333333332ecap-4, 0x1.6db6db6e31f13p-5, 0x1.f1c71c1db0623p-6,
+    0x1.6e8bb1c8209a2p-6, 0x1.1c4d35cf95421p-6, 0x1.c9cf07674736ap-7, 0x1.782651caa6547p-7,
+    0x1.52420b04b37bep-7, 0x1.65a9c4dfcf8b2p-8, 0x1.1d189408314eep-6, -0x1.e6aaa8a0a04ccp-7,
+    0x1.d72b2bc8155f8p-6,
 };
 /* m^(-1/3) on [1, 2], |error| 6.51e-6 */
 static const double cbrt_y_f64[] = {
-    0x1.c713e2847cbe6p+0, -0x1.8dd4bd7d34771p+0, 0x1.3a267a3d49ad4p+0, -0x1.2c4b958d54c08p-1, 0x1.37ce9e9ed0a1dp-3, -0x1.0e87006cbe6bbp-6,
+    0x1.c713e2847cbe6p+0,  -0x1.8dd4bd7d34771p+0, 0x1.3a267a3d49ad4p+0,
+    -0x1.2c4b958d54c08p-1, 0x1.37ce9e9ed0a1dp-3,  -0x1.0e87006cbe6bbp-6,
 };
 /* 2^(-1/3), 4^(-1/3) */
 static const double cbrt_root_f64[] = {
@@ -695,81 +622,40 @@ static const double sqrt2_f64[] = {
     0x1.6a09e667f3bcdp+0,
     -0x1.bdd3413b26456p-54,
 };
-/* erf(x)/x - 1 in x^2, |x| <= 0.875, |error| 8.9e-9 */
-static const double erf_small_f32[] = {
-    0x1.06eba60000000p-3, -0x1.81270e0000000p-2, 0x1.ce218e0000000p-4, -0x1.b6f9c40000000p-6, 0x1.49eeba0000000p-8, -0x1.45d2c00000000p-11,
-};
 /* erf(x)/x - 1 in x^2, |x| <= 0.875, |error| 3.29e-19 */
 static const double erf_small_f64[] = {
     0x1.06eba8214db69p-3,  -0x1.812746b0379e5p-2,  0x1.ce2f21a0429b5p-4,  -0x1.b82ce3127b6e8p-6,
     0x1.565bcd0bcba51p-8,  -0x1.c02db363e49a7p-11, 0x1.f9a30fd49d11cp-14, -0x1.f4d0198dfdacdp-17,
     0x1.b9c0f24056849p-20, -0x1.5dcf0eeb43e89p-23, 0x1.e541441ab429dp-27, -0x1.dc6f00288b59bp-31,
 };
-/* (a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = 4, 0 <= a <= 15, |error| 1.46e-9 */
-static const double tail_s_f32[] = {
-    0x1.82b4bc0000000p-1,  -0x1.373e3c0000000p-1,  0x1.8c6dbc0000000p-2,   -0x1.7dfede0000000p-3,
-    0x1.eec6ce0000000p-5,  -0x1.ee7c980000000p-8,  -0x1.c95a100000000p-9,  0x1.af48cc0000000p-10,
-    0x1.66ba3e0000000p-13, -0x1.e61df80000000p-13, -0x1.b07cf00000000p-15,
-};
-/* what the first ones were rounded by */
-static const double tail_s_low_f32[] = {
-    -0x1.c68d7a0000000p-27,
-    0x1.c76db40000000p-26,
-};
 /* (a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = 4, 0 <= a <= 39, |error| 1.68e-18 */
 static const double tail_s_f64[] = {
-    0x1.82b4bb8c94dcep-1,   -0x1.373e3a893c28ap-1, 0x1.8c6dbf2cfc2afp-2,   -0x1.7dff2bff68368p-3,  0x1.eec4cc3e4db85p-5,
-    -0x1.ee2761048b5e7p-8,  -0x1.c81719d610b82p-9, 0x1.ab825fc3a459bp-10,  0x1.17a4aebfc01c7p-13,  -0x1.e4a4260ad8c4ep-13,
-    -0x1.001f43193794ap-19, 0x1.26d0a37c22e03p-15, 0x1.80c1dea0222a0p-21,  -0x1.8d4bcda0e042bp-18, -0x1.5210d6172ef2fp-21,
-    0x1.1238a8ad41541p-20,  0x1.23d90f695d206p-22, -0x1.4cc8dd42dff5fp-23, -0x1.6ed38c82f7cd9p-24, 0x1.c85321fba99d2p-27,
-    0x1.510ff60a84cb0p-26,  0x1.07a55f5929c3ap-29, -0x1.5aa27c5b7d63cp-29, -0x1.8f4178ebec560p-31,
+    0x1.82b4bb8c94dcep-1,  -0x1.373e3a893c28ap-1,  0x1.8c6dbf2cfc2afp-2,   -0x1.7dff2bff68368p-3,
+    0x1.eec4cc3e4db85p-5,  -0x1.ee2761048b5e7p-8,  -0x1.c81719d610b82p-9,  0x1.ab825fc3a459bp-10,
+    0x1.17a4aebfc01c7p-13, -0x1.e4a4260ad8c4ep-13, -0x1.001f43193794ap-19, 0x1.26d0a37c22e03p-15,
+    0x1.80c1dea0222a0p-21, -0x1.8d4bcda0e042bp-18, -0x1.5210d6172ef2fp-21, 0x1.1238a8ad41541p-20,
+    0x1.23d90f695d206p-22, -0x1.4cc8dd42dff5fp-23, -0x1.6ed38c82f7cd9p-24, 0x1.c85321fba99d2p-27,
+    0x1.510ff60a84cb0p-26, 0x1.07a55f5929c3ap-29,  -0x1.5aa27c5b7d63cp-29, -0x1.8f4178ebec560p-31,
 };
 /* what the first ones were rounded by */
 static const double tail_s_low_f64[] = {
     -0x1.9ad8cb65779a9p-56,
     -0x1.d4e24601e6a54p-56,
 };
-/* p/a in a - 3.5, k = 0.75, 0 <= a <= 5.375, |error| 0.0323 * 2^-24 of the tail */
-static const double gelu_near_f32[] = {
-    0x1.1381a80000000p-3,   -0x1.bebf520000000p-4,  0x1.e81d220000000p-7,   -0x1.087b380000000p-9,
-    0x1.101e320000000p-12,  -0x1.fed4d20000000p-16, 0x1.9697f00000000p-19,  -0x1.a5e56a0000000p-23,
-    -0x1.5631b80000000p-28, 0x1.0cc4380000000p-28,  -0x1.caa1240000000p-30, 0x1.ac260a0000000p-32,
-};
-/* p in a - 9, k = 0.1875, 5.375 <= a <= 14.75, |error| 0.203 * 2^-24 of the tail */
-static const double gelu_far_f32[] = {
-    0x1.a3c0ca0000000p-2,   0x1.e415c20000000p-6,  -0x1.7950ac0000000p-7,  0x1.a1d2000000000p-11,
-    -0x1.fda1a80000000p-15, 0x1.441f200000000p-18, -0x1.a0b4b60000000p-22, 0x1.12d97c0000000p-25,
-    -0x1.8f24b20000000p-29, 0x1.0805120000000p-32, -0x1.6bc82c0000000p-37,
-};
-/* (e^(-r/2) - 1)/r, |r| <= ln 2, |error| 0.0565 * 2^-24 */
-static const double gelu_e_f32[] = {
-    -0x1.0000000000000p-1, 0x1.0000000000000p-3, -0x1.5554900000000p-6, 0x1.5554cc0000000p-9, -0x1.123adc0000000p-12, 0x1.6d6cc80000000p-16,
-};
-/* ln 4 in parts; n times the first is exact */
-static const double gelu_ln4_f32[] = {
-    0x1.62e4000000000p+0,
-    0x1.7f7d1c0000000p-19,
-};
-/* 1/ln 4 */
-static const double gelu_log4e_f32[] = {
-    0x1.7154760000000p-1,
-};
-/* where far begins; k and the middle of near, and of far */
-static const double gelu_plan_f32[] = {
-    0x1.5800000000000p+2, 0x1.8000000000000p-1, 0x1.c000000000000p+1, 0x1.8000000000000p-3, 0x1.2000000000000p+3,
-};
 /* (2 atanh(s)/s - 2)/s^2 in s^2, |s| <= (sqrt 2 - 1)/(sqrt 2 + 1), |error| 2.08e-18 */
 static const double near_log[] = {
-    0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476b73p-2, 0x1.c71c72017f306p-3, 0x1.745cf8f4a7ec6p-3,
-    0x1.3b1c38bb12df2p-3, 0x1.0fbe3b6c6987dp-3, 0x1.0c074d9f1dd73p-3,
+    0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476b73p-2, 0x1.c71c72017f306p-3,
+    0x1.745cf8f4a7ec6p-3, 0x1.3b1c38bb12df2p-3, 0x1.0fbe3b6c6987dp-3, 0x1.0c074d9f1dd73p-3,
 };
 /* pi in parts; n < 2^20 times the first is exact */
 static const double near_pi[] = {
-    0x1.921fb54400000p+1, 0x1.0b4611a626331p-33,
+    0x1.921fb54400000p+1,
+    0x1.0b4611a626331p-33,
 };
 /* half of them */
 static const double near_half_pi[] = {
-    0x1.921fb54400000p+0, 0x1.0b4611a626331p-34,
+    0x1.921fb54400000p+0,
+    0x1.0b4611a626331p-34,
 };
 /* 1/pi */
 static const double near_per_pi[] = {
@@ -777,33 +663,36 @@ static const double near_per_pi[] = {
 };
 /* (sin(r)/r - 1)/r^2 in z = r^2, |r| <= pi/2, |error| 3.38e-19 */
 static const double near_sin[] = {
-    -0x1.5555555555555p-3, 0x1.1111111111107p-7, -0x1.a01a01a018a9cp-13, 0x1.71de3a5455c01p-19, -0x1.ae6455a1662bap-26,
-    0x1.61240136cad4cp-33, -0x1.ae512d142fbafp-41, 0x1.89a311d705ceep-49,
+    -0x1.5555555555555p-3,  0x1.1111111111107p-7,  -0x1.a01a01a018a9cp-13, 0x1.71de3a5455c01p-19,
+    -0x1.ae6455a1662bap-26, 0x1.61240136cad4cp-33, -0x1.ae512d142fbafp-41, 0x1.89a311d705ceep-49,
 };
 /* (sinh(r)/r - 1)/r^2 in z = r^2, |r| <= ln2/2, |error| 7.94e-18 */
 static const double near_sinh[] = {
-    0x1.5555555555556p-3, 0x1.11111111109a6p-7, 0x1.a01a01a7cebcdp-13, 0x1.71de0d85293b8p-19, 0x1.af390ba7e6f47p-26,
+    0x1.5555555555556p-3,  0x1.11111111109a6p-7,  0x1.a01a01a7cebcdp-13,
+    0x1.71de0d85293b8p-19, 0x1.af390ba7e6f47p-26,
 };
 /* (cosh(r) - 1)/r^2 in z = r^2, |r| <= ln2/2, |error| 1.71e-20 */
 static const double near_cosh[] = {
-    0x1.0000000000000p-1, 0x1.5555555555557p-5, 0x1.6c16c16c15a48p-10, 0x1.a01a01a9f72adp-16, 0x1.27e4d3f50d87fp-22,
-    0x1.1f7f6aa421dd8p-29,
+    0x1.0000000000000p-1,  0x1.5555555555557p-5,  0x1.6c16c16c15a48p-10,
+    0x1.a01a01a9f72adp-16, 0x1.27e4d3f50d87fp-22, 0x1.1f7f6aa421dd8p-29,
 };
 /* (a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = 4, 0 <= a <= 14.75, |error| 2.31e-18 */
 static const double near_tail[] = {
-    0x1.82b4bb8c94dcep-1, -0x1.373e3a893c28ap-1, 0x1.8c6dbf2cfc29fp-2, -0x1.7dff2bff6839fp-3, 0x1.eec4cc3e4fe8bp-5,
-    -0x1.ee27610476a5ep-8, -0x1.c81719d9ccc83p-9, 0x1.ab825fbae52f5p-10, 0x1.17a4b1ef2e251p-13, -0x1.e4a421c55018ep-13,
-    -0x1.00254e9c2ef07p-19, 0x1.26d00737a28cep-15, 0x1.812a05886881ep-21, -0x1.8d3142c3ebabap-18, -0x1.52f8f3c89e6c8p-21,
-    0x1.10e4815abe8e3p-20, 0x1.24e46a90884e5p-22, -0x1.39dc6c3d822abp-23, -0x1.60ac58062edf0p-24, 0x1.9f38d93902c9ep-28,
+    0x1.82b4bb8c94dcep-1,  -0x1.373e3a893c28ap-1,  0x1.8c6dbf2cfc29fp-2,   -0x1.7dff2bff6839fp-3,
+    0x1.eec4cc3e4fe8bp-5,  -0x1.ee27610476a5ep-8,  -0x1.c81719d9ccc83p-9,  0x1.ab825fbae52f5p-10,
+    0x1.17a4b1ef2e251p-13, -0x1.e4a421c55018ep-13, -0x1.00254e9c2ef07p-19, 0x1.26d00737a28cep-15,
+    0x1.812a05886881ep-21, -0x1.8d3142c3ebabap-18, -0x1.52f8f3c89e6c8p-21, 0x1.10e4815abe8e3p-20,
+    0x1.24e46a90884e5p-22, -0x1.39dc6c3d822abp-23, -0x1.60ac58062edf0p-24, 0x1.9f38d93902c9ep-28,
     0x1.d113fcd773bddp-27, 0x1.8e723d448ed37p-29,
 };
 /* Two zero words, then 2/pi, 32 bits a word, the most significant first. */
 static const uint32_t two_over_pi_words[] = {
-    0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
-    0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E, 0xE88235F5, 0x2EBB4484,
-    0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B, 0x1FF897FF, 0xDE05980F, 0xEF2F118B,
-    0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D, 0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA,
-    0x6BFB5FB1, 0x1F8D5D08, 0x56033046, 0xFC7B6BAB, 0xF0CFBC20, 0x9AF4361D, 0xA9E39161, 0x5EE61B08, 0x6599855F,
+    0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
+    0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
+    0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
+    0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
+    0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046, 0xFC7B6BAB,
+    0xF0CFBC20, 0x9AF4361D, 0xA9E39161, 0x5EE61B08, 0x6599855F,
 };
 
 #endif

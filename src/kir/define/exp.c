@@ -1,4 +1,5 @@
-/* EXP EXP2 EXPM1 and what is made of them: SINH COSH TANH SIGMOID SWISH.
+/* EXP EXP2 EXPM1 and what is made of them: SINH COSH TANH SIGMOID SWISH, of F64; F32 has nearest.c.
+ * e^x of a sum of two, for POW too, is of both.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -40,7 +41,7 @@ exp_parts exp_core(const real *k, num xh, num xl) {
 
 /* Beyond these e^x is infinite, or rounds to 0. */
 static num clamp_exponent(const real *k, num x) {
-    return at_least(k, at_most(k, x, k->wide ? 710.0 : 89.0), k->wide ? -746.0 : -104.0);
+    return at_least(k, at_most(k, x, 710.0), -746.0);
 }
 
 kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg) {
@@ -52,14 +53,13 @@ kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg) {
 /* x = n + r, and 2^r = e^(r ln 2) with the product exact. Integers give powers of two. */
 kir_value *define_exp2(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num x = at_least(&k, at_most(&k, arg[0], k.wide ? 1025.0 : 129.0), k.wide ? -1080.0 : -152.0),
-        one = cst(&k, 1.0);
+    num x = at_least(&k, at_most(&k, arg[0], 1025.0), -1080.0), one = cst(&k, 1.0);
     rounded near = round_near(&k, x);
     num r = sub(&k, x, near.real);
-    dw ln2 = table_dw(&k, CONSTANT(&k, ln2_near)), t = two_prod(&k, r, ln2.h);
-    num low = add(&k, t.l, mul(&k, r, ln2.l)); /* where t.h is below 2^-101 (F64: 2^-968) all of it
+    dw ln2 = table_dw(&k, ln2_near_f64), t = two_prod(&k, r, ln2.h);
+    num low = add(&k, t.l, mul(&k, r, ln2.l)); /* where t.h is below 2^-968 all of it
                                                   is lost beside 1 */
-    low = add(&k, low, mul(&k, mul(&k, t.h, t.h), HORNER(&k, exp_q, t.h)));
+    low = add(&k, low, mul(&k, mul(&k, t.h, t.h), POLYNOMIAL(&k, exp_q_f64, t.h)));
     dw whole = fast_two_sum(&k, one, t.h);
     return scale2(&k, add(&k, whole.h, add(&k, whole.l, low)), near.integer);
 }
@@ -68,28 +68,27 @@ kir_value *define_exp2(kir_builder *b, hg_type type, kir_value *const *arg) {
  * is -1. */
 kir_value *define_expm1(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num limited = at_least(&k, at_most(&k, arg[0], k.wide ? 710.0 : 89.0), k.wide ? -40.0 : -20.0),
-        one = cst(&k, 1.0);
+    num limited = at_least(&k, at_most(&k, arg[0], 710.0), -40.0), one = cst(&k, 1.0);
     exp_reduced x = exp_reduce(&k, limited);
     num power = pow2_at_least(&k, neg(&k, x.n.real)), r = x.r;
-    /* r is x, at least 2^-26 (F64: 2^-55) where it matters, or a difference: 0 or at least an ulp
-     * of n ln2[1], 2^-43 (F64: 2^-94) */
+    /* r is x, at least 2^-55 where it matters, or a difference: 0 or at least an ulp
+     * of n ln2[1], 2^-94 */
     dw square = dw_scaled(&k, two_prod(&k, r, r), 0.5), y = two_sum(&k, one, neg(&k, power));
     dw s = two_sum(&k, y.h, r), t = two_sum(&k, s.h, square.h);
-    num q = k.wide ? horner(&k, exp_q_f64 + 1, HG_COUNT_OF(exp_q_f64) - 1, r)
-                   : horner(&k, exp_q_f32 + 1, HG_COUNT_OF(exp_q_f32) - 1, r);
+    num q = horner(&k, exp_q_f64 + 1, HG_COUNT_OF(exp_q_f64) - 1, r);
     num w = add(&k, square.l, scaled(&k, mul(&k, mul(&k, square.h, r), q), 2.0));
     w = add(&k, add(&k, x.low, w), add(&k, y.l, add(&k, s.l, t.l)));
     num result = scale2(&k, add(&k, t.h, w), x.n.integer);
-    return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-55 : 0x1p-26)), arg[0],
-               result); /* x + x²/2 rounds to x */
+    return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, 0x1p-55)), arg[0], result); /* x + x²/2
+                                                                                        rounds to x
+                                                                                      */
 }
 
 /* e^a = (1 + r + w) · 2^n and e^-a = (1 - r + v) · 2^-n, so that with s = 2^-2n their sum over 2^n
  * is (1 + s) + (1 - s) r + (w + s v) and their difference (1 - s) + (1 + s) r + (w - s v): exact
  * but for the last terms. Half of it times 2^n, rounded once more if subnormal. */
 static num hyperbolic(const real *k, num x, bool difference) {
-    num a = at_most(k, magnitude(k, x), k->wide ? 712.0 : 91.0), one = cst(k, 1.0);
+    num a = at_most(k, magnitude(k, x), 712.0), one = cst(k, 1.0);
     exp_parts up = exp_core(k, a, NULL), down = exp_core(k, neg(k, a), NULL);
     num s = pow2_at_least(k, scaled(k, up.real_n, -2.0)), t = difference ? neg(k, s) : s;
     dw whole = fast_two_sum(k, one, t), p = two_sum(k, whole.h, up.r);
@@ -115,8 +114,7 @@ kir_value *define_cosh(kir_builder *b, hg_type type, kir_value *const *arg) {
  * out, so that results in the left tail, subnormal ones too, are rounded once. */
 static dw sigmoid_parts(const real *k, num x, num *n) {
     num negative = lt(k, x, cst(k, 0.0));
-    exp_parts e = exp_core(k, at_least(k, neg(k, magnitude(k, x)), k->wide ? -760.0 : -110.0),
-                           NULL);
+    exp_parts e = exp_core(k, at_least(k, neg(k, magnitude(k, x)), -760.0), NULL);
     num p = pow2_at_least(k, e.real_n);
     e.e = fast_two_sum(k, e.e.h, e.e.l);
     num one = cst(k, 1.0);
@@ -138,13 +136,12 @@ kir_value *define_sigmoid(kir_builder *b, hg_type type, kir_value *const *arg) {
  * sigmoid is 1 to all bits. */
 kir_value *define_swish(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num n, x = at_least(&k, arg[0], k.wide ? -800.0 : -120.0);
+    num n, x = at_least(&k, arg[0], -800.0);
     dw q = sigmoid_parts(&k, x, &n);
-    dw p = two_prod(&k, x, q.h); /* q is between 1/4 and 1, and x, where used, from 2^-30 (F64:
-                                    2^-60) to 120 (800) */
+    dw p = two_prod(&k, x, q.h); /* q is between 1/4 and 1, and x, where used, from 2^-60 to
+                                    800 */
     num y = scale2(&k, add(&k, p.h, add(&k, p.l, mul(&k, x, q.l))), n);
-    y = sel(&k, lt(&k, magnitude(&k, x), cst(&k, k.wide ? 0x1p-60 : 0x1p-30)), scaled(&k, x, 0.5),
-            y);
+    y = sel(&k, lt(&k, magnitude(&k, x), cst(&k, 0x1p-60)), scaled(&k, x, 0.5), y);
     return sel(&k, lt(&k, cst(&k, 64.0), arg[0]), arg[0], y);
 }
 
@@ -162,9 +159,9 @@ kir_value *define_tanh(kir_builder *b, hg_type type, kir_value *const *arg) {
     num subtracted = neg(&k, top.h);
     dw d = fast_two_sum(&k, cst(&k, 2.0), subtracted);
     d.l = sub(&k, d.l, top.l);
-    dw q = dw_div(&k, top, d); /* top at least 2^-14 (F64: 2^-29) where it is used, d between 1 and
+    dw q = dw_div(&k, top, d); /* top at least 2^-29 where it is used, d between 1 and
                                   2 */
     num r = real_with_sign(b, magnitude(&k, add(&k, q.h, q.l)), arg[0]);
-    return sel(&k, lt(&k, a, cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r); /* x - x³/3 rounds to
+    return sel(&k, lt(&k, a, cst(&k, 0x1p-28)), arg[0], r); /* x - x³/3 rounds to
                                                                                   x */
 }

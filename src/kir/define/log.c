@@ -1,4 +1,5 @@
-/* LOG LOG2 LOG10 LOG1P, and what is made of them: ASINH ACOSH ATANH and POW.
+/* LOG LOG2 LOG10 LOG1P, and what is made of them: ASINH ACOSH ATANH, all of F64, and POW. F32 has
+ * nearest.c for the others.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -10,15 +11,6 @@ typedef struct log_parts {
     num e;
     dw g;
 } log_parts;
-
-/* F32 without a table: m in [sqrt(1/2), sqrt 2), f = m - 1 exact, log(1+f) = f - f²/2 + f³·P(f). */
-static log_parts log_polynomial(const real *k, num x) {
-    log_parts p;
-    num unused, f = sub(k, split_exponent(k, x, 0x3F3504F3, &p.e, &unused), cst(k, 1.0));
-    num s = sub(k, mul(k, f, horner(k, log_p_f32, HG_COUNT_OF(log_p_f32), f)), cst(k, 0.5));
-    p.g = fast_two_sum(k, f, mul(k, mul(k, f, f), s));
-    return p;
-}
 
 /* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64
  * (F32: 2^-34) of itself. low is added to x, less than one of its last places; NULL: 0. */
@@ -44,12 +36,10 @@ static log_parts log_table(const real *k, num x, num low) {
         dw whole = two_sum(k, f.h, more);
         f = (dw){whole.h, add(k, f.l, whole.l)};
     }
-    /* m·r - 1 is 0 or at least 2^-37 (F64: 2^-66). With low f.h may be some 2^-62 (2^-120): for F64
-     * that is in the range, for F32 all arguments were compared. It is smaller only beside a large
-     * e ln 2, where the square is nothing. */
+    /* m·r - 1 is 0 or at least 2^-37 (F64: 2^-66). With low, of F64, f.h may be some 2^-120, which
+     * is in the range. It is smaller only beside a large e ln 2, where the square is nothing. */
     dw square = two_prod(k, f.h, f.h);
-    num t = k->wide ? horner(k, log_t_f64, HG_COUNT_OF(log_t_f64), f.h)
-                    : horner(k, log_t_f32, HG_COUNT_OF(log_t_f32), f.h);
+    num t = HORNER(k, log_t, f.h);
     num w = mul(k, mul(k, square.h, f.h), t);
     dw s = two_sum(k, row[1], f.h), u = two_sum(k, s.h, scaled(k, square.h, -0.5));
     num tail = add(k, s.l, u.l);
@@ -70,10 +60,6 @@ static num log_special(const real *k, num x, num r) {
                                        k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
 }
 
-static log_parts log_quick(const real *k, num x) {
-    return k->wide ? log_table(k, x, NULL) : log_polynomial(k, x);
-}
-
 /* e ln 2 + g as a sum of two: e times the first two parts of ln 2 is exact. */
 static dw log_whole(const real *k, log_parts p) {
     const double *ln2 = CONSTANT(k, ln2);
@@ -85,7 +71,7 @@ static dw log_whole(const real *k, log_parts p) {
 
 kir_value *define_log(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    dw r = log_whole(&k, log_quick(&k, arg[0]));
+    dw r = log_whole(&k, log_table(&k, arg[0], NULL));
     return log_special(&k, arg[0], add(&k, r.h, r.l));
 }
 
@@ -95,12 +81,12 @@ kir_value *define_log1p(kir_builder *b, hg_type type, kir_value *const *arg) {
     dw u = two_sum(&k, cst(&k, 1.0), arg[0]);
     dw r = log_whole(&k, log_table(&k, u.h, u.l));
     num y = log_special(&k, u.h, add(&k, r.h, r.l));
-    return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-55 : 0x1p-26)), arg[0], y);
+    return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, 0x1p-55)), arg[0], y);
 }
 
 /* ---- inverse hyperbolic functions: logarithms of sums of two ---- */
 
-/* sqrt(x.h + x.l), x.h 0 or at least 2^-22 (F64: 2^-51): one correction of the root. */
+/* sqrt(x.h + x.l), x.h 0 or at least 2^-51: one correction of the root. */
 static dw root(const real *k, dw x) {
     num s = kir_unary(k->b, KIR_FSQRT, x.h), zero = eq(k, s, cst(k, 0.0));
     dw square = two_prod(k, s, s);
@@ -109,10 +95,10 @@ static dw root(const real *k, dw x) {
     return fast_two_sum(k, s, quotient(k, left, divisor));
 }
 
-/* log(a + sqrt(a² + one)) of one = 1 or, where a is at least 1, -1. Beyond 2^14 (F64: 2^30) it is
- * log(2 a): what is left out is below 2^-30 (2^-62). */
+/* log(a + sqrt(a² + one)) of one = 1 or, where a is at least 1, -1. Beyond 2^30 it is
+ * log(2 a): what is left out is below 2^-62. */
 static num log_of_root(const real *k, num a, double one) {
-    num far = lt(k, cst(k, k->wide ? 0x1p30 : 0x1p14), a), near = sel(k, far, cst(k, 1.0), a);
+    num far = lt(k, cst(k, 0x1p30), a), near = sel(k, far, cst(k, 1.0), a);
     /* A square that two_prod does not have exactly is nothing beside 1. */
     dw square = two_prod(k, near, near), sum = two_sum(k, square.h, cst(k, one));
     dw r = root(k, fast_two_sum(k, sum.h, add(k, sum.l, square.l)));
@@ -125,9 +111,9 @@ static num log_of_root(const real *k, num a, double one) {
     return log_special(k, x, add(k, y.h, y.l));
 }
 
-/* Below 2^-13 (F64: 2^-28) asinh and atanh are their arguments: the next term is a²/6, a²/3. */
+/* Below 2^-28 asinh and atanh are their arguments: the next term is a²/6, a²/3. */
 static num or_itself(const real *k, num a, num r) {
-    return sel(k, lt(k, a, cst(k, k->wide ? 0x1p-28 : 0x1p-13)), a, r);
+    return sel(k, lt(k, a, cst(k, 0x1p-28)), a, r);
 }
 
 kir_value *define_asinh(kir_builder *b, hg_type type, kir_value *const *arg) {
@@ -138,8 +124,7 @@ kir_value *define_asinh(kir_builder *b, hg_type type, kir_value *const *arg) {
 
 kir_value *define_acosh(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num nan = real_of(
-        b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num nan = real_of(b, kir_const(b, bits_type(k.type), UINT64_C(0x7FF8) << 48));
     num inside = kir_binary(b, KIR_FCMP_LE, cst(&k, 1.0), arg[0]);
     return sel(&k, inside, log_of_root(&k, sel(&k, inside, arg[0], cst(&k, 1.0)), -1.0), nan);
 }
@@ -154,31 +139,14 @@ kir_value *define_atanh(kir_builder *b, hg_type type, kir_value *const *arg) {
     q = fast_two_sum(&k, q.h, q.l);
     dw y = log_whole(&k, log_table(&k, q.h, q.l));
     num r = or_itself(&k, a, scaled(&k, add(&k, y.h, y.l), 0.5));
-    num nan = real_of(
-        b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num nan = real_of(b, kir_const(b, bits_type(k.type), UINT64_C(0x7FF8) << 48));
     r = sel(&k, inside, r, sel(&k, eq(&k, a, one), cst(&k, (double)INFINITY), nan));
     return real_with_sign(b, r, arg[0]);
 }
 
-/* F32: f - f²/2 with half of f squared exactly, then its leading half times that of log2 e, which
- * is exact too: only what is 2^-12 smaller is rounded before the sum. */
-static num log2_short(const real *k, num x) {
-    num e, unused, f = sub(k, split_exponent(k, x, 0x3F3504F3, &e, &unused), cst(k, 1.0));
-    dw parts = halves(k, f);
-    num square = scaled(k, mul(k, parts.h, parts.h), 0.5),
-        rest = scaled(k, mul(k, parts.l, add(k, f, parts.h)), 0.5);
-    num cubic = mul(k, mul(k, f, f), mul(k, f, horner(k, log_p_f32, HG_COUNT_OF(log_p_f32), f)));
-    num high = leading_half(k, sub(k, f, square));
-    num low = add(k, sub(k, sub(k, f, high), square), sub(k, cubic, rest));
-    dw s = fast_two_sum(k, e, scaled(k, high, log2e_halves_f32[0]));
-    num tail = add(k, scaled(k, high, log2e_halves_f32[1]), scaled(k, low, log2e_f32[0]));
-    return add(k, s.h, add(k, s.l, tail));
-}
-
 kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    if (!k.wide) return log_special(&k, arg[0], log2_short(&k, arg[0]));
-    log_parts p = log_quick(&k, arg[0]);
+    log_parts p = log_table(&k, arg[0], NULL);
     dw g = dw_mul(&k, p.g, table_dw(&k, log2e_f64)); /* 0 or at least 2^-54 */
     dw s = fast_two_sum(&k, p.e, g.h);
     return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, g.l)));
@@ -186,10 +154,10 @@ kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg) {
 
 kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    log_parts p = log_quick(&k, arg[0]);
-    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log10e))); /* 0 or at least 2^-27 (F64: 2^-56);
+    log_parts p = log_table(&k, arg[0], NULL);
+    dw g = dw_mul(&k, p.g, table_dw(&k, log10e_f64)); /* 0 or at least 2^-56;
                                                                    e is whole */
-    dw factor = table_dw(&k, CONSTANT(&k, log10_2));
+    dw factor = table_dw(&k, log10_2_f64);
     dw e = dw_mul(&k, (dw){p.e, cst(&k, 0.0)}, factor);
     dw s = fast_two_sum(&k, e.h, g.h);
     return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, add(&k, e.l, g.l))));

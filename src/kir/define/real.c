@@ -120,12 +120,6 @@ num horner(const real *k, const double *coefficients, size_t count, num x) {
     return r;
 }
 
-num fused_horner(const real *k, const double *coefficients, size_t count, num x) {
-    num r = cst(k, coefficients[count - 1]);
-    for (size_t i = count - 1; i-- > 0;) r = fused(k, r, x, cst(k, coefficients[i]));
-    return r;
-}
-
 num pow2(const real *k, num n) {
     return real_of(k->b, int_shl(k->b, int_add(k->b, n, k->wide ? 1023 : 127), k->wide ? 52 : 23));
 }

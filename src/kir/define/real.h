@@ -28,9 +28,6 @@ static inline num cst(const real *k, double value) { return real_const(k->b, k->
 #define mul(k, x, y) kir_binary((k)->b, KIR_FMUL, x, y)
 #define quotient(k, x, y) kir_binary((k)->b, KIR_FDIV, x, y)
 static inline num scaled(const real *k, num x, double by) { return mul(k, x, cst(k, by)); }
-/* x y + z, rounded once: half the operations where the device has it, some ten times as many where
- * it has not. */
-#define fused(k, x, y, z) kir_ffma((k)->b, x, y, z)
 #define lt(k, x, y) kir_binary((k)->b, KIR_FCMP_LT, x, y)
 #define eq(k, x, y) kir_binary((k)->b, KIR_FCMP_EQ, x, y)
 #define both(k, x, y) kir_binary((k)->b, KIR_AND, x, y)
@@ -68,9 +65,6 @@ dw dw_mul(const real *k, dw x, dw y);
 dw dw_div(const real *k, dw x, dw y);
 num dw_quotient(const real *k, dw x, dw y); /* x / y rounded; x.l need not be small beside x.h */
 num horner(const real *k, const double *coefficients, size_t count, num x); /* constant first */
-num fused_horner(const real *k, const double *coefficients, size_t count, num x); /* each step a
-                                                                                     fused
-                                                                                     multiply-add */
 /* x to the nearest integer, |x| < 2^22 (F64: 2^51), as a float and as an integer of the bits type:
  * adding 1.5 · 2^23 (2^52) leaves the integer in the low bits. Unlike rint and the conversions this
  * is plain vector code on every CPU. */
@@ -89,9 +83,8 @@ num split_exponent(const real *k, num x, uint64_t offset, num *e, num *above);
 dw table_dw(const real *k, const double *pair); /* a constant given as high and low */
 /* Element of a constant table of the format; one table a name and module. */
 num table_at(const real *k, const char *name, const double *values, uint32_t count, num index);
-#define HORNER(k, name, x)                                         \
-    ((k)->wide ? horner(k, name##_f64, HG_COUNT_OF(name##_f64), x) \
-               : horner(k, name##_f32, HG_COUNT_OF(name##_f32), x))
+#define POLYNOMIAL(k, table, x) horner(k, table, HG_COUNT_OF(table), x)
+#define HORNER(k, name, x) ((k)->wide ? POLYNOMIAL(k, name##_f64, x) : POLYNOMIAL(k, name##_f32, x))
 #define CONSTANT(k, name) ((k)->wide ? name##_f64 : name##_f32)
 
 /* trig.c: x · 2/pi modulo 4, times 2^62, of an F32 x > 0. */

@@ -1,4 +1,4 @@
-/* RSQRT CBRT HYPOT: roots and a correction by what is left of the square or cube.
+/* HYPOT and, of F64, RSQRT CBRT: roots and a correction by what is left of the square or cube.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -11,23 +11,21 @@ kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     num x = arg[0], one = cst(&k, 1.0), infinity = cst(&k, (double)INFINITY);
     num tiny = lt(&k, x, cst(&k, 0x1p-60)), huge = lt(&k, cst(&k, 0x1p60), x);
-    /* into the middle of the range by an even power of two: [2^-60, 2^60], twice over for F64 */
-    double down = k.wide ? 0x1p-512 : 0x1p-64, up = k.wide ? 0x1p600 : 0x1p100;
+    /* into the middle of the range by an even power of two: [2^-60, 2^60], twice over */
+    double down = 0x1p-512, up = 0x1p600;
     num m = mul(&k, x, sel(&k, tiny, cst(&k, up), sel(&k, huge, cst(&k, down), one)));
-    num back = sel(&k, tiny, cst(&k, k.wide ? 0x1p300 : 0x1p50),
-                   sel(&k, huge, cst(&k, k.wide ? 0x1p-256 : 0x1p-32), one));
+    num back = sel(&k, tiny, cst(&k, 0x1p300), sel(&k, huge, cst(&k, 0x1p-256), one));
     num s = kir_unary(b, KIR_FSQRT, m), y = quotient(&k, one, s);
-    /* Products of about 1, and of m, which is at least 2^-60 (F64: 2^-474). F64 keeps the cut
+    /* Products of about 1, and of m, which is at least 2^-474. Kept are the cut
      * halves: below 1 by 2^-52 they decide. */
-    dw square = k.wide ? split_square(&k, s) : two_prod(&k, s, s), product = two_prod(&k, y, s);
+    dw square = split_square(&k, s), product = two_prod(&k, y, s);
     num left = sub(&k, sub(&k, m, square.h), square.l);     /* m - s² */
     num rest = sub(&k, sub(&k, one, product.h), product.l); /* 1 - y s */
     rest = sub(&k, rest, mul(&k, scaled(&k, left, 0.5), mul(&k, y, y)));
     num r = mul(&k, add(&k, y, mul(&k, y, rest)), back);
     r = sel(&k, eq(&k, x, infinity), cst(&k, 0.0), r);
     r = sel(&k, eq(&k, x, cst(&k, 0.0)), quotient(&k, one, x), r);
-    num nan = real_of(
-        b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num nan = real_of(b, kir_const(b, bits_type(k.type), UINT64_C(0x7FF8) << 48));
     return sel(&k, kir_binary(b, KIR_FCMP_LE, cst(&k, 0.0), x), r, nan);
 }
 
@@ -36,15 +34,15 @@ kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
  * correctly. No division. */
 kir_value *define_cbrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    const double *root = CONSTANT(&k, cbrt_root);
+    const double *root = cbrt_root_f64;
     num x = arg[0], a = magnitude(&k, x), one = cst(&k, 1.0), e, unused;
-    num m = split_exponent(&k, a, k.wide ? UINT64_C(0x3FF0000000000000) : 0x3F800000, &e, &unused);
-    double third = k.wide ? 0x1.5555555555555p-2 : 0x1.555556p-2;
+    num m = split_exponent(&k, a, UINT64_C(0x3FF0000000000000), &e, &unused);
+    double third = 0x1.5555555555555p-2;
     rounded q = round_near(&k, scaled(&k, sub(&k, e, one), third)); /* (e - 1)/3 is at most 1/3 from
                                                                        an integer */
     num rest = sub(&k, e, scaled(&k, q.real, 3.0)), some = lt(&k, cst(&k, 0.5), rest),
         most = lt(&k, cst(&k, 1.5), rest);
-    num y = HORNER(&k, cbrt_y, m);
+    num y = POLYNOMIAL(&k, cbrt_y_f64, m);
     y = mul(&k, y, sel(&k, most, cst(&k, root[1]), sel(&k, some, cst(&k, root[0]), one)));
     m = mul(&k, m, sel(&k, most, cst(&k, 4.0), sel(&k, some, cst(&k, 2.0), one)));
     num off = sub(&k, one, mul(&k, m, mul(&k, y, mul(&k, y, y))));

@@ -1,4 +1,4 @@
-/* SIN COS TAN: reduction by multiples of pi/2, then two polynomials.
+/* SIN COS TAN of F64: reduction by multiples of pi/2, then two polynomials. F32 has nearest.c.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -12,42 +12,19 @@ typedef struct reduced {
     num q;
 } reduced;
 
-static num as_u32(const real *k, num x) {
-    return k->wide ? kir_convert(k->b, KIR_TRUNC, HG_TYPE_U32, x) : x;
-}
-
-/* x - n·c without error, where n counts pi/2 in x, c is pi/2 to 24 bits and n < 2^17: every product
- * of halves is exact, and so is every difference, for it is a whole number of the last places of x
- * and of the product, which leave at most 24 bits above them. */
-static num less_whole(const real *k, num x, dw n, const double *c) {
-    num rest = sub(k, x, scaled(k, n.h, c[0]));
-    rest = sub(k, rest, scaled(k, n.l, c[0]));
-    rest = sub(k, rest, scaled(k, n.h, c[1]));
-    return sub(k, rest, scaled(k, n.l, c[1]));
-}
-
-/* Cody and Waite. F64: n < 2^21 times each of the first three parts is exact. F32: full-length
- * parts and exact products. The larger term of a fast_two_sum may be the second here: the first is
- * a whole number of the second's last places, which is enough. */
+/* Cody and Waite: n < 2^21 times each of the first three parts is exact. The larger term of a
+ * fast_two_sum may be the second here: the first is a whole number of the second's last places,
+ * which is enough. */
 static reduced reduce_small(const real *k, num x) {
     reduced out;
-    rounded whole = round_near(k, scaled(k, x, CONSTANT(k, two_over_pi)[0]));
+    rounded whole = round_near(k, scaled(k, x, two_over_pi_f64[0]));
     num n = whole.real;
     out.q = whole.integer;
-    const double *c = CONSTANT(k, half_pi);
-    dw u;
-    num low;
-    if (k->wide) {
-        num rest = sub(k, x, scaled(k, n, c[0]));
-        dw s = fast_two_sum(k, rest, neg(k, scaled(k, n, c[1])));
-        u = fast_two_sum(k, s.h, neg(k, scaled(k, n, c[2])));
-        low = sub(k, add(k, s.l, u.l), scaled(k, n, c[3]));
-    } else {
-        dw p = two_prod(k, n, cst(k, c[1])); /* n is whole, and not used beyond 2^17 */
-        num rest = less_whole(k, x, halves(k, n), half_pi_halves_f32);
-        u = fast_two_sum(k, rest, neg(k, p.h));
-        low = sub(k, u.l, add(k, p.l, scaled(k, n, c[2])));
-    }
+    const double *c = half_pi_f64;
+    num rest = sub(k, x, scaled(k, n, c[0]));
+    dw s = fast_two_sum(k, rest, neg(k, scaled(k, n, c[1])));
+    dw u = fast_two_sum(k, s.h, neg(k, scaled(k, n, c[2])));
+    num low = sub(k, add(k, s.l, u.l), scaled(k, n, c[3]));
     out.r = fast_two_sum(k, u.h, low);
     return out;
 }
@@ -81,12 +58,6 @@ static kir_table *two_over_pi(kir_builder *b) {
 
 /* The signed fraction of high:low / 2^(bits of high - 2), that is, in units of pi/2, as a sum of
  * two floats times 2^-62. */
-static dw fraction_f32(const real *k, num fraction) {
-    kir_builder *b = k->b;
-    num h = kir_convert(b, KIR_S2F, HG_TYPE_F32, fraction);
-    num back = kir_convert(b, KIR_F2S, HG_TYPE_U64, h);
-    return (dw){h, kir_convert(b, KIR_S2F, HG_TYPE_F32, kir_sub(b, fraction, back))};
-}
 static dw fraction_f64(const real *k, num high, num low) {
     kir_builder *b = k->b;
     num h = kir_convert(b, KIR_S2F, HG_TYPE_F64, high);
@@ -119,33 +90,28 @@ static reduced reduce_large(const real *k, num x) {
     kir_builder *b = k->b;
     kir_table *table = two_over_pi(b);
     reduced out;
-    num bits = bits_of(b, x), high, low = NULL;
-    uint32_t fraction_bits = k->wide ? 52 : 23;
-    num m = int_and(b, bits, (UINT64_C(1) << fraction_bits) - 1);
-    m = int_add(b, m, UINT64_C(1) << fraction_bits);
-    num exponent = as_u32(k, int_shr(b, bits, fraction_bits));
-    /* e = exponent - 1075 (150); the window starts at bit e - 2 of 2/pi, and two zero words stand
+    enum { FRACTION_BITS = 52 };
+    num bits = bits_of(b, x);
+    num m = int_and(b, bits, (UINT64_C(1) << FRACTION_BITS) - 1);
+    m = int_add(b, m, UINT64_C(1) << FRACTION_BITS);
+    num exponent = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, int_shr(b, bits, FRACTION_BITS));
+    /* e = exponent - 1075; the window starts at bit e - 2 of 2/pi, and two zero words stand
      * before it */
-    num bit = int_add(b, exponent, k->wide ? (uint64_t)-1075 + 62 : (uint64_t)-150 + 62);
-    if (k->wide) {
-        num w0 = wide_window(b, table, bit, 0), w1 = wide_window(b, table, bit, 2),
-            w2 = wide_window(b, table, bit, 4);
-        num middle = kir_mul(b, m, w1);
-        low = kir_add(b, middle, kir_binary(b, KIR_MULHI_U, m, w2));
-        num carry = kir_select(b, kir_binary(b, KIR_CMP_ULT, low, middle),
-                               kir_const(b, HG_TYPE_U64, 1), kir_const(b, HG_TYPE_U64, 0));
-        high = kir_add(b, kir_mul(b, m, w0), kir_binary(b, KIR_MULHI_U, m, w1));
-        high = kir_add(b, high, carry);
-    } else {
-        high = quarter_turns(k, x);
-    }
+    num bit = int_add(b, exponent, (uint64_t)-1075 + 62);
+    num w0 = wide_window(b, table, bit, 0), w1 = wide_window(b, table, bit, 2),
+        w2 = wide_window(b, table, bit, 4);
+    num middle = kir_mul(b, m, w1), low = kir_add(b, middle, kir_binary(b, KIR_MULHI_U, m, w2));
+    num carry = kir_select(b, kir_binary(b, KIR_CMP_ULT, low, middle), kir_const(b, HG_TYPE_U64, 1),
+                           kir_const(b, HG_TYPE_U64, 0));
+    num high = kir_add(b, kir_mul(b, m, w0), kir_binary(b, KIR_MULHI_U, m, w1));
+    high = kir_add(b, high, carry);
     num q = int_shr(b, int_add(b, high, UINT64_C(1) << 61), 62);
-    out.q = k->wide ? q : kir_convert(b, KIR_TRUNC, HG_TYPE_U32, q);
+    out.q = q;
     high = kir_sub(b, high, int_shl(b, q, 62));
-    dw f = k->wide ? fraction_f64(k, high, low) : fraction_f32(k, high);
+    dw f = fraction_f64(k, high, low);
     f = dw_scaled(k, f, 0x1p-62);
-    dw half_pi = table_dw(k, k->wide ? half_pi_dw_f64 : half_pi_f32);
-    out.r = dw_mul(k, f, half_pi); /* f is 0 or at least 2^-62 (F64: 2^-126) */
+    dw half_pi = table_dw(k, half_pi_dw_f64);
+    out.r = dw_mul(k, f, half_pi); /* f is 0 or at least 2^-126 */
     return out;
 }
 
@@ -159,7 +125,7 @@ static reduced reduce(const real *k, num x) {
     kir_set(b, h, r.r.h);
     kir_set(b, l, r.r.l);
     kir_set(b, q, r.q);
-    num large = lt(k, cst(k, k->wide ? 0x1.921fb54442d18p20 : 0x1.921fb4p16), a);
+    num large = lt(k, cst(k, 0x1.921fb54442d18p20), a);
     num branch = kir_if_begin(b, large);
     r = reduce_large(k, a);
     kir_set(b, h, r.r.h);
@@ -175,10 +141,10 @@ static reduced reduce(const real *k, num x) {
 /* sin and cos of r.h + r.l, each as a sum of two. */
 static void sin_cos(const real *k, dw r, dw *s, dw *c) {
     num z = mul(k, r.h, r.h), half = scaled(k, z, 0.5), one = cst(k, 1.0);
-    num ps = mul(k, mul(k, r.h, z), HORNER(k, sin_s, z));
+    num ps = mul(k, mul(k, r.h, z), POLYNOMIAL(k, sin_s_f64, z));
     num w = sub(k, one, half);
     *s = (dw){r.h, add(k, ps, mul(k, r.l, w))};
-    num pc = sub(k, mul(k, mul(k, z, z), HORNER(k, cos_c, z)), mul(k, r.h, r.l));
+    num pc = sub(k, mul(k, mul(k, z, z), POLYNOMIAL(k, cos_c_f64, z)), mul(k, r.h, r.l));
     *c = (dw){w, add(k, sub(k, sub(k, one, w), half), pc)};
 }
 
@@ -186,12 +152,11 @@ static void sin_cos(const real *k, dw r, dw *s, dw *c) {
  * are exact, and the product of r.h and z·S(z) keeps its rounding error. The low words are not
  * small beside the last place of the high ones. */
 static void sin_cos_exact(const real *k, dw r, dw *s, dw *c) {
-    num big = cst(k, k->wide ? 0x1.8p27 : 0x1.8p12), a = sub(k, add(k, r.h, big), big),
-        b = sub(k, r.h, a);
+    num big = cst(k, 0x1.8p27), a = sub(k, add(k, r.h, big), big), b = sub(k, r.h, a);
     num z = mul(k, r.h, r.h), w = sub(k, cst(k, 1.0), scaled(k, mul(k, a, a), 0.5));
     num rest = mul(k, add(k, b, r.l), add(k, r.h, a)); /* (r.h + r.l)² - a² */
-    *c = (dw){w, sub(k, mul(k, mul(k, z, z), HORNER(k, cos_c, z)), scaled(k, rest, 0.5))};
-    num zs = mul(k, z, HORNER(k, sin_s, z));
+    *c = (dw){w, sub(k, mul(k, mul(k, z, z), POLYNOMIAL(k, cos_c_f64, z)), scaled(k, rest, 0.5))};
+    num zs = mul(k, z, POLYNOMIAL(k, sin_s_f64, z));
     dw t = halves(k, zs);
     num low = add(k, mul(k, r.h, t.l), mul(k, b, t.h));
     *s = fast_two_sum(k, r.h, mul(k, a, t.h));
@@ -209,7 +174,7 @@ static num blend(const real *k, num mask, num x, num y) { /* mask ? x : y */
 }
 /* x with its sign flipped where bit 1 of q is set, and once more where `with` is negative. */
 static num turn(const real *k, num x, num q, num with) {
-    num sign = int_and(k->b, int_shl(k->b, q, k->wide ? 62 : 30), sign_bit(k->type)),
+    num sign = int_and(k->b, int_shl(k->b, q, 62), sign_bit(k->type)),
         bits = kir_binary(k->b, KIR_XOR, bits_of(k->b, x), sign);
     if (with)
         bits = kir_binary(k->b, KIR_XOR, bits,
@@ -220,10 +185,9 @@ static num turn(const real *k, num x, num q, num with) {
 /* Tiny arguments are their own sine and tangent; infinite and NaN ones give NaN. */
 static num ends(const real *k, num x, num r, bool odd) {
     num a = magnitude(k, x), finite = lt(k, a, cst(k, (double)INFINITY));
-    if (odd) r = sel(k, lt(k, a, cst(k, k->wide ? 0x1p-28 : 0x1p-13)), x, r);
+    if (odd) r = sel(k, lt(k, a, cst(k, 0x1p-28)), x, r);
     return sel(k, finite, r,
-               real_of(k->b, kir_const(k->b, bits_type(k->type),
-                                       k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
+               real_of(k->b, kir_const(k->b, bits_type(k->type), UINT64_C(0x7FF8) << 48)));
 }
 
 kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg) {
