@@ -114,6 +114,8 @@ void cli_json_item(cli *c, hg_json *json); /* begins the next object of the outp
 void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the
                                                                   end */
 
+void cli_hash_text(const uint8_t hash[32], char text[65]); /* in hexadecimal digits */
+
 void cli_join(cli *c, cli *one); /* reports what happened to one file: at once as text, with c's in
                                     JSON; frees one, c gets the worse status */
 

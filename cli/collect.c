@@ -4,7 +4,6 @@
 #include "launch.h"
 #include "ranks.h"
 #include "stamp.h"
-#include <stdio.h>
 #include <string.h>
 
 /* One output that a buffer has: read in parts, so that it is in memory once. */
@@ -113,9 +112,9 @@ static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const c
 /* NAME TYPE[…] blake3 HASH; with the file, where there is one, for --json. */
 static void print_hash(cli *c, const cli_value *v, const uint8_t bytes[32], const char *file,
                        hg_text *printed) {
-    char hex[2 * 32 + 1];
-    for (size_t i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
-    cli_print_hash(c, printed, v, hex, file);
+    char text[65];
+    cli_hash_text(bytes, text);
+    cli_print_hash(c, printed, v, text, file);
 }
 
 /* An output with its elements, wherever they come from. */

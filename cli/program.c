@@ -1,6 +1,5 @@
 /* asm, disasm, verify: programs in, text or containers out. */
 #include "cli.h"
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,9 +22,8 @@ void cli_write(cli *c, const char *path, const void *bytes, size_t length) {
 
 /* What was written, with the hash that caches know the program by. */
 static void add_hash(cli *c, const char *path, size_t length) {
-    const uint8_t *bytes = hg_program_hash(c->program);
     char hash[65];
-    for (int i = 0; i < 32; i++) snprintf(hash + 2 * i, 3, "%02x", bytes[i]);
+    cli_hash_text(hg_program_hash(c->program), hash);
     if (!c->json) {
         cli_out(c, "%s: %zu bytes, hash %s\n", path, length, hash);
         return;

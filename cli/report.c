@@ -103,6 +103,10 @@ static bool is_of_environment(const hg_error *e) {
             strncmp(e->message, "HOLOGRAM_", 9) == 0);
 }
 
+void cli_hash_text(const uint8_t hash[32], char text[65]) {
+    for (size_t i = 0; i < 32; i++) snprintf(text + 2 * i, 3, "%02x", hash[i]);
+}
+
 void cli_last_error(cli *c) {
     const hg_error *e = hg_last_error();
     if (is_of_environment(e)) {

@@ -4,14 +4,13 @@
 #include "runtime/backend.h"
 #include "tile/tile.h"
 #include <hologram/version.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static void add_hash(hg_json *json, const char *key, const uint8_t hash[32]) {
-    char hex[2 * 32 + 1];
-    for (size_t i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", hash[i]);
-    hg_json_add_text(json, key, hex);
+    char text[65];
+    cli_hash_text(hash, text);
+    hg_json_add_text(json, key, text);
 }
 
 /* What was run; the parameters of a graph are a program without code. */

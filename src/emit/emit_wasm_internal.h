@@ -198,9 +198,9 @@ typedef struct wa_prim_ops {
 extern const wa_prim_ops WA_OPS[KIR_OP_COUNT];
 /* The result of a primitive in one lane, or of one value. */
 void wa_one_result(wa_printer *p, const vec_value *v, uint32_t lane);
-/* Of the two vectors on the stack: a * b less its rounding, by halves whose products are exact, as
- * hgv_fmul_err of include/hologram/vector.h. */
-void wa_product_error(wa_printer *p, bool wide);
+/* Of the two vectors of f32 on the stack: a * b less its rounding, by halves whose products are
+ * exact, as hgv_fmul_err of include/hologram/vector.h. That of f64 the kernel IR has by sums. */
+void wa_product_error(wa_printer *p);
 void wa_literal(wa_printer *p, uint8_t type, uint64_t bits);
 void wa_splat_bits(wa_printer *p, uint64_t bits, uint32_t size); /* a constant */
 void wa_equal(wa_printer *p, uint32_t size); /* of integers, or of bits of lanes */

@@ -182,12 +182,10 @@ static void fma_lanes(wa_printer *p, const vec_value *v) { /* f64 has none: emit
 }
 
 static void product_errors(wa_printer *p, const vec_value *v) {
-    const bool wide = v->type == HG_TYPE_F64;
-    const uint32_t size = wide ? 8 : 4;
-    for (uint32_t i = 0; i < wa_parts(p, size); i++) {
-        wa_part(p, v->args[0], size, i);
-        wa_part(p, v->args[1], size, i);
-        wa_product_error(p, wide);
+    for (uint32_t i = 0; i < wa_parts(p, 4); i++) {
+        wa_part(p, v->args[0], 4, i);
+        wa_part(p, v->args[1], 4, i);
+        wa_product_error(p);
         set_part(p, v, i);
     }
 }

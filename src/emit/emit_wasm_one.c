@@ -213,11 +213,7 @@ static void convert(wa_printer *p, kir_op op, uint8_t to, uint8_t from) {
 }
 
 /* See emit_wasm_internal.h. */
-void wa_product_error(wa_printer *p, bool wide) {
-    const uint32_t size = wide ? 8 : 4;
-    const wasm_op sub = wide ? W_F64X2_SUB : W_F32X4_SUB, mul = wide ? W_F64X2_MUL : W_F32X4_MUL,
-                  add = wide ? W_F64X2_ADD : W_F32X4_ADD;
-    const uint64_t keep = wide ? UINT64_C(0xfffffffff8000000) : 0xfffff000u;
+void wa_product_error(wa_printer *p) {
     const uint64_t mark = p->c->taken.count;
     uint32_t whole[2], high[2], low[2];
     for (int n = 2; n-- > 0;) {
@@ -228,16 +224,12 @@ void wa_product_error(wa_printer *p, bool wide) {
     }
     for (int n = 0; n < 2; n++) {
         w_get(p->c, whole[n]);
-        if (wide && n == 0) { /* to nearest */
-            wa_splat_bits(p, 0x4000000, 8);
-            w(p->c, W_I64X2_ADD);
-        }
-        wa_splat_bits(p, keep, size);
+        wa_splat_bits(p, 0xfffff000u, 4);
         w(p->c, W_V128_AND);
         w_set(p->c, high[n]);
         w_get(p->c, whole[n]);
         w_get(p->c, high[n]);
-        w(p->c, sub);
+        w(p->c, W_F32X4_SUB);
         w_set(p->c, low[n]);
     }
     const uint32_t factors[][2] = {{high[0], high[1]},
@@ -248,8 +240,8 @@ void wa_product_error(wa_printer *p, bool wide) {
     for (int n = 0; n < 5; n++) {
         w_get(p->c, factors[n][0]);
         w_get(p->c, factors[n][1]);
-        w(p->c, mul);
-        if (n) w(p->c, n == 1 ? sub : add);
+        w(p->c, W_F32X4_MUL);
+        if (n) w(p->c, n == 1 ? W_F32X4_SUB : W_F32X4_ADD);
     }
     wasm_release(p->c, mark);
 }
@@ -373,7 +365,7 @@ void wa_one_result(wa_printer *p, const vec_value *v, uint32_t lane) {
         if (v->prim == KIR_FMULERR) wa_splat(p, from, (uint32_t)kir_type_bytes(from));
     }
     if (v->prim == KIR_FMULERR) {
-        wa_product_error(p, from == HG_TYPE_F64);
+        wa_product_error(p);
         wa_extract(p, from, (uint32_t)kir_type_bytes(from), 0);
     } else if (v->prim == KIR_FFMA && v->type == HG_TYPE_F32)
         fma_by_f64(p);
