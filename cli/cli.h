@@ -38,6 +38,7 @@ typedef struct cli {
     bool quiet;                  /* standard error has errors only */
     bool hash;                   /* outputs are printed as the hash of their elements */
     bool stamp;                  /* --stamp: what made results, beside them */
+    const char *shared_by;       /* backends whose devices shared the lanes; NULL: one ran all */
     bool fast;                   /* ranks that share a graph add sums of parts */
     const char *max_errors;
     const char *kernel;           /* --kernel NAME: of a file with several; NULL: the only one */

@@ -204,7 +204,7 @@ hg_status cli_collect(cli *c, hg_backend *b, cli_values *values) {
     if (status == HG_OK && values->archive) status = add_archive(b, values, outputs);
     if (status == HG_OK && values->archive && c->stamp)
         status = cli_stamp_add(c, b, values->archive, NULL, outputs);
-    if (c->stamp && !c->json) cli_stamp_print(b, &printed);
+    if (c->stamp && !c->json) cli_stamp_print(c, b, &printed);
     if (status == HG_OK && printed.failed) status = hg_fail_memory();
     /* what goes to standard output goes first: if nobody takes it, no file is touched */
     if (status == HG_OK && !c->json) status = cli_print_now(printed.data, printed.length);

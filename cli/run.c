@@ -104,8 +104,10 @@ static void execute(cli *c, const cli_launch *o, const run_steps *steps) {
 static hg_status launch_on(cli *c, const cli_launch *o, hg_multi_gpu *devices,
                            const hg_launch *launch, const hg_params *params) {
     dist_lanes touched;
-    if (dist_find_lanes(c->program, &touched) == HG_OK)
+    if (dist_find_lanes(c->program, &touched) == HG_OK) {
+        c->shared_by = o->backend;
         return hg_multi_gpu_lanes(devices, c->program, launch, params, NULL);
+    }
     if (hg_last_error()->status != HG_ERROR_INVALID_ARGUMENT) return hg_last_error()->status;
     if (!c->quiet)
         fprintf(stderr, "hologram run: note: %.*s alone runs it: %s\n",

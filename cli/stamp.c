@@ -31,10 +31,11 @@ static const char *level_of(const hg_backend *b) {
     return b->config.cpu_level[0] ? b->config.cpu_level : tile_level_name(tile_level_best());
 }
 
-static void add_device(hg_json *json, const hg_backend *b) {
+/* Of several devices that shared the lanes the first one is described. */
+static void add_device(hg_json *json, const cli *c, const hg_backend *b) {
     hg_device_info info;
     const char *level = level_of(b);
-    hg_json_add_text(json, "backend", b->driver->name);
+    hg_json_add_text(json, "backend", c->shared_by ? c->shared_by : b->driver->name);
     if (hg_backend_device(b, &info) == HG_OK) {
         hg_json_add_text(json, "device", info.name);
         hg_json_add_text(json, "driver", info.driver);
@@ -48,7 +49,7 @@ static void write_stamp(const cli *c, const hg_backend *b, const uint8_t *result
     hg_json_begin_object(json);
     hg_json_add_text(json, "hologram", hg_version_text());
     hg_json_add_u64(json, "bits", hg_bits_version());
-    add_device(json, b);
+    add_device(json, c, b);
     add_source(json, c);
     if (result) add_hash(json, "blake3", result);
     hg_json_end_object(json);
@@ -72,9 +73,10 @@ hg_status cli_stamp_add(const cli *c, const hg_backend *b, const char *path, con
     return status;
 }
 
-void cli_stamp_print(const hg_backend *b, hg_text *out) {
+void cli_stamp_print(const cli *c, const hg_backend *b, hg_text *out) {
     const char *level = level_of(b);
     hg_text_addf(out, "stamp: hologram %s, bits %u, %s%s%s%s\n", hg_version_text(),
-                 (unsigned)hg_bits_version(), b->driver->name, level ? " at " : "",
-                 level ? level : "", b->config.deterministic ? ", deterministic" : "");
+                 (unsigned)hg_bits_version(), c->shared_by ? c->shared_by : b->driver->name,
+                 level ? " at " : "", level ? level : "",
+                 b->config.deterministic ? ", deterministic" : "");
 }

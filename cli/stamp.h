@@ -9,6 +9,6 @@
 hg_status cli_stamp_add(const cli *c, const hg_backend *b, const char *path, const uint8_t *result,
                         hg_outputs *outputs) HG_NODISCARD;
 /* One line, behind results that are printed. */
-void cli_stamp_print(const hg_backend *b, hg_text *out);
+void cli_stamp_print(const cli *c, const hg_backend *b, hg_text *out);
 
 #endif

@@ -249,6 +249,10 @@ def stamps():
     expect(run(*given, "--out", "y=/dev/null", "--stamp"), 0, what="--stamp of no file")
     check(not os.path.exists("/dev/null.stamp"), "--stamp of no file")
     expect(run(*given, "--out", "y=-", "--stamp"), 2, r"--stamp and an output on standard output exclude each other", what="--stamp on standard output")
+    told = stamped("--backend", "cpu+cpu", "--out", "y=shared.npy").out
+    check(", cpu+cpu at baseline" in told, f"devices that share lanes: {told}")
+    shared = json.load(open("shared.npy.stamp"))
+    check(shared["backend"] == "cpu+cpu" and shared["blake3"] == stamp["blake3"], f"devices that share lanes: {shared}")
     failed = run(*given, "--out", "y=nowhere/there.npy", "--stamp")
     check(failed.status != 0 and not os.path.exists("nowhere"), f"--stamp where no file can be: {failed}")
 
