@@ -197,8 +197,11 @@ int command_explain(int argc, char **argv) {
     bool is_file = strcmp(word, "-") == 0 || (stat(word, &found) == 0 && !S_ISDIR(found.st_mode));
     bool graph = is_file && cli_is_graph(&c, word);
     if (why_slow && (graph || !is_file)) {
-        cli_usage(&c, "--why-slow is for programs of lanes, not for %s",
-                  graph ? "array graphs: see --profile of run" : "codes and instructions");
+        cli_usage(&c,
+                  graph ? "--why-slow is for programs of lanes, not for array graphs such as '%s': "
+                          "see --profile of run"
+                        : "--why-slow is for programs of lanes: '%s' is no file",
+                  word);
         return cli_finish(&c);
     }
     if (!graph && (svg || c.passes || print_after || c.as_graph || c.pairs.count)) {

@@ -51,6 +51,7 @@ hg_status dist_open_devices(const hg_config *configs, size_t count, hg_multi_gpu
  * take no liberties. */
 static hg_status read_names(const char *backend, const uint32_t *devices, size_t count,
                             hg_config *configs) {
+    const char *given = backend;
     size_t names = 1;
     for (const char *c = backend; *c; c++) names += *c == '+';
     if (names != 1 && names != count)
@@ -61,9 +62,10 @@ static hg_status read_names(const char *backend, const uint32_t *devices, size_t
         HG_TRY(hg_config_from_env(&configs[i]));
         if (names > 1 && !length)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.100s: the name of backend %zu is missing",
-                           backend, i);
+                           given, i);
         if (length >= sizeof configs[i].backend)
-            return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%.100s", backend);
+            return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%.*s", (int)(length < 100 ? length : 100),
+                           backend);
         memcpy(configs[i].backend, backend, length);
         configs[i].backend[length] = 0;
         configs[i].device_id = devices[i];

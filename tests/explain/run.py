@@ -133,7 +133,8 @@ def why_slow(folder):
         f.write(HEAD + "ldg v, [x[global]]\nmul v, v, v\nstg [x[global]], v\n")
     kinds = [item["kind"] for item in json.loads(told("--json").stdout)["outputs"]]
     check(not {"gathers", "private", "atomics", "masks", "spills", "functions"} & set(kinds), f"a plain kernel pays for {kinds}")
-    for what, text in (("V09", "not for codes and instructions"), (os.path.join(SOURCE, "bench/graph/digits.graph"), "not for array graphs")):
+    for what, text in (("V09", "'V09' is no file"), (os.path.join(folder, "nowhere.atlas"), "nowhere.atlas' is no file"),
+                       (os.path.join(SOURCE, "bench/graph/digits.graph"), "not for array graphs such as")):
         done = subprocess.run([COMMAND, "explain", what, "--why-slow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
         check(done.returncode == 2 and text in done.stderr, f"{what}: {done.stderr}")
 

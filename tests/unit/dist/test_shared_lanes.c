@@ -354,7 +354,7 @@ int main(void) {
     CHECK(hg_multi_gpu_create("cpu+cpu", numbers, 3, &alike) == HG_ERROR_INVALID_ARGUMENT &&
           strstr(hg_last_error_text(), "2 backends for 3 devices"));
     CHECK(hg_multi_gpu_create("cpu+", numbers, 2, &alike) == HG_ERROR_INVALID_ARGUMENT &&
-          strstr(hg_last_error_text(), "backend 1 is missing"));
+          strstr(hg_last_error_text(), "cpu+: the name of backend 1 is missing"));
     CHECK(hg_multi_gpu_create("cpu+none", numbers, 2, &alike) == HG_ERROR_BACKEND_UNAVAILABLE);
     check_refused();
     if (hg_multi_gpu_create("cpu+cpu+cpu", numbers, 3, &alike) == HG_OK) {
