@@ -1,5 +1,6 @@
 /* The public function: reading and making on a stack that is deep enough for what nests. */
 #include "hlo/hlo.h"
+#include "hlo/origin.h"
 #include "base/deep.h"
 
 typedef struct work {
@@ -27,6 +28,15 @@ HG_API hg_status hg_graph_read_stablehlo(const char *text, size_t length, hg_dia
     if (length > HG_MAX_SOURCE_BYTES)
         return hg_fail(HG_ERROR_ISA, "a text of %zu bytes, at most %d are read", length,
                        HG_MAX_SOURCE_BYTES);
+    hg_text origin = {0};
+    if (text && hlo_origin_find(text, length, &origin)) {
+        hg_status status = origin.failed
+                               ? hg_fail_memory()
+                               : hg_graph_read_text(origin.data ? origin.data : "",
+                                                    (size_t)origin.length, NULL, d, graph);
+        hg_text_free(&origin);
+        return status;
+    }
     work w = {text ? text : "", length, d, NULL};
     hg_status status = hg_call_deep(carry_out, &w, "reading StableHLO");
     *graph = w.graph;

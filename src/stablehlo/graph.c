@@ -1,6 +1,7 @@
 /* Array graphs as StableHLO: values are tensors, calls are operations on them.
  * Must not know: what an instruction is (call.h), devices. */
 #include "stablehlo/graph.h"
+#include "hlo/origin.h"
 #include "stablehlo/call.h"
 #include "stablehlo/late.h"
 #include <string.h>
@@ -224,6 +225,42 @@ static hg_status print_module(graph_printer *p, hg_text *out) {
     return status;
 }
 
+/* ---- the graph in front of it ---- */
+
+/* With a number for each extent. Nothing where the text of a graph leaves something out: elements
+ * and files of constants, calls that are done once. */
+hg_status shlo_print_origin(const hg_graph *g, const uint64_t *extents, hg_text *out) {
+    bool whole = !g->once.count;
+    for (uint64_t i = 0; i < g->values.count; i++)
+        whole = whole && !g->values.data[i].bytes && !g->values.data[i].file;
+    if (!whole) return HG_OK;
+    hg_graph numbers = *g;
+    numbers.symbols.count = numbers.programs.count = 0; /* no call is one */
+    numbers.terms.data = hg_calloc((size_t)g->terms.count + 1, sizeof *numbers.terms.data);
+    if (!numbers.terms.data) return hg_fail_memory();
+    for (uint64_t i = 0; i < g->terms.count; i++) {
+        numbers.terms.data[i].kind = HG_EXTENT_OP_NUMBER;
+        numbers.terms.data[i].value = extents[i];
+    }
+    graph_print(out, &numbers);
+    hg_free(numbers.terms.data);
+    return out->failed ? hg_fail_memory() : HG_OK;
+}
+
+/* Of a module that is printed for people and other programs. */
+static hg_status put_origin(const graph_printer *p, hg_text *out) {
+    hg_text origin = {0}, module = *out;
+    hg_status status = shlo_print_origin(p->g, p->extents, &origin);
+    if (status == HG_OK && origin.length) {
+        *out = (hg_text){0};
+        hlo_origin_print(out, &origin, &module);
+        hg_text_free(&module);
+        if (out->failed) status = hg_fail_memory();
+    }
+    hg_text_free(&origin);
+    return status;
+}
+
 hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shlo_form *form,
                            hg_text *out) {
     graph_printer p = {.g = g, .extents = extents, .form = form, .m = {.next = 1}};
@@ -233,6 +270,7 @@ hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shl
     if (p.m.unsupported[0] && status == HG_OK)
         status = hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s", g->name, p.m.unsupported);
     if (status == HG_OK) status = print_module(&p, out);
+    if (status == HG_OK && !form->driver) status = put_origin(&p, out);
     hg_free(p.values);
     hg_free(p.late);
     return status;

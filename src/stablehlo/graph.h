@@ -24,8 +24,13 @@ typedef struct shlo_form {
 /* The values that a module takes, in order: inputs, and constants that are arguments. Whether value
  * number i is one. */
 bool shlo_takes(const hg_graph *g, const shlo_form *form, uint32_t value);
-/* @main. extents: graph_extent_values. HG_ERROR_ISA: what StableHLO cannot say, with the call. */
+/* @main. extents: graph_extent_values. HG_ERROR_ISA: what StableHLO cannot say, with the call. Not
+ * for a driver: out is empty, and the graph stands in front (hlo/origin.h). */
 hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shlo_form *form,
                            hg_text *out) HG_NODISCARD;
+/* That graph as text, in which every extent is a number; nothing of one whose text is not all of
+ * it.
+ */
+hg_status shlo_print_origin(const hg_graph *g, const uint64_t *extents, hg_text *out) HG_NODISCARD;
 
 #endif

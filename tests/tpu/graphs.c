@@ -6,8 +6,9 @@
  * Numbers below 2^-126 (2^-1022) count as 0, since a plugin may take them for 0; NaNs are equal.
  * Outputs behind a call that makes little differences large (a sort of numbers that are only near,
  * a rounding) are not compared. --read: the module is not given to a device, but read back
- * (hg_graph_read_stablehlo) and run on the CPU. A graph that fails is printed with the command that
- * makes it again.
+ * (hg_graph_read_stablehlo), once as it was printed, which gives the graph itself, with the same
+ * hash, and once by its operations alone, whose graph runs on the CPU. A graph that fails is
+ * printed with the command that makes it again.
  */
 /* test: timeout=600 */
 #include "graph/generate.h"
@@ -31,7 +32,7 @@ typedef struct tester {
         *found[GENERATE_MOST_ARRAYS];
     closeness *of;
     uint64_t seed, state;
-    uint32_t calls, modules, refused, exact, near, open;
+    uint32_t calls, modules, refused, exact, near, open, same;
     const char *name;
     bool failed, show, reads;
 } tester;
@@ -141,13 +142,80 @@ static hg_status bind_read(tester *t, const hg_graph *read, hg_buffer *buffers, 
     return HG_OK;
 }
 
+/* The graph with a number for each symbol and without programs, by way of the text that it was read
+ * from. */
+static hg_graph *with_numbers(tester *t) {
+    hg_graph_read_options options = {.size = sizeof options, .program = generated_program};
+    const char *c = t->generated.text;
+    hg_text text = {0};
+    hg_graph *g = NULL;
+    while (*c) {
+        size_t n = strspn(c, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+        if (strncmp(c, ".extent ", 8) == 0 || strncmp(c, ".program ", 9) == 0) {
+            c += strcspn(c, "\n") + 1;
+        } else if (n == 2 && *c == 'n' && (uint32_t)(c[1] - '0') < t->generated.symbol_count) {
+            hg_text_addf(&text, "%llu", (unsigned long long)t->generated.symbols[c[1] - '0']);
+            c += n;
+        } else {
+            n = n ? n : 1;
+            hg_text_add(&text, c, n);
+            c += n;
+        }
+    }
+    if (hg_graph_read_text(text.data, text.length, &options, NULL, &g) != HG_OK)
+        complain(t, "with numbers", hg_last_error_text());
+    hg_text_free(&text);
+    return g;
+}
+
+static void hash_graph(const hg_graph *g, uint8_t key[32]) {
+    char *text = NULL;
+    size_t length = 0;
+    hg_blake3 h;
+    if (hg_graph_print(g, &text, &length) != HG_OK) exit(1);
+    hg_blake3_init(&h);
+    hg_blake3_update(&h, text, length);
+    hg_blake3_final(&h, key);
+    hg_string_free(text);
+}
+
+/* What was printed is read as the graph that it was; a text that was changed by its operations. */
+static void check_origin(tester *t, const hg_text *text) {
+    uint8_t wanted[32], found[32];
+    hg_graph *own = with_numbers(t), *read = NULL, *changed = NULL;
+    char *copy = malloc((size_t)text->length + 1);
+    if (!copy) exit(1);
+    memcpy(copy, text->data, (size_t)text->length + 1);
+    copy[text->length - 1] = ' '; /* the last end of a line */
+    hg_status status = hg_graph_read_stablehlo(text->data, text->length, NULL, &read);
+    if (status == HG_OK) status = hg_graph_read_stablehlo(copy, text->length, NULL, &changed);
+    if (status != HG_OK) complain(t, "read back", hg_last_error_text());
+    if (status == HG_OK && own) {
+        hash_graph(own, wanted);
+        hash_graph(read, found);
+        if (memcmp(wanted, found, sizeof found) != 0)
+            complain(t, "read back", "the graph has another hash");
+        hash_graph(changed, found);
+        if (memcmp(wanted, found, sizeof found) == 0)
+            complain(t, "changed", "a text that was changed is read as the graph that it was");
+        t->same++;
+        test_passed++;
+    }
+    hg_graph_release(own);
+    hg_graph_release(read);
+    hg_graph_release(changed);
+    free(copy);
+}
+
 static bool run_read(tester *t, const uint64_t *extents) {
     hg_buffer buffers[GENERATE_MOST_ARRAYS + 1] = {{0}};
     hg_graph *read = NULL, *own = t->graph;
     hg_text text = {0};
     hg_params *all = hg_params_create(), *params = hg_params_create();
     hg_status status = shlo_print_graph(own, extents, &(shlo_form){.driver = false}, &text);
-    if (status == HG_OK) status = hg_graph_read_stablehlo(text.data, text.length, NULL, &read);
+    const char *module = status == HG_OK ? strstr(text.data, "\nmodule ") : NULL;
+    if (status == HG_OK) check_origin(t, &text);
+    if (status == HG_OK) status = hg_graph_read_stablehlo(module, strlen(module), NULL, &read);
     if (status == HG_OK) status = set_all(t, t->cpu, all, buffers);
     if (status == HG_OK)
         status = hg_backend_allocate_buffer(t->cpu, 64, &buffers[t->generated.array_count]);
@@ -370,6 +438,7 @@ int main(int argc, char **argv) {
            "%u not compared\n",
            (unsigned)t->modules, (unsigned)t->calls, t->name, (unsigned)t->refused,
            (unsigned)t->exact, (unsigned)t->near, (unsigned)t->open);
+    if (t->reads) printf("%u read back with the hash that they had\n", (unsigned)t->same);
     CHECK(t->modules >= count || test_failed);
     hg_backend_destroy(t->device);
     hg_backend_destroy(t->cpu);
