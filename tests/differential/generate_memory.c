@@ -25,7 +25,9 @@ void load_input(generator *g, int type, int reg) {
                                                                            most
                                                                            2^shift
                                                                          */
-    switch (pick(g, 8)) {
+    uint32_t form = pick(g, 8);
+    if (form == 2 && (g->flags & GENERATE_DIRECT)) form = 4;
+    switch (form) {
     case 7: { /* of an array of u8 with its extents */
         hg_type wide = g->types[type];
         bool fits = hg_op_allows_types(HG_OP_LDG_WIDE, wide, HG_TYPE_U8);
@@ -49,6 +51,7 @@ void load_input(generator *g, int type, int reg) {
     case 0: line(g, "ldg.%s r%d, [buf(r%d) + %u]", name, reg, R_IN, pick(g, INPUT_MASK)); break;
     case 1: line(g, "ldg.%s r%d, [r%d + r%d + %u]", name, reg, R_IN, R_OFFSET, pick(g, 64)); break;
     case 2: /* flat: the handle's index at bit 40 */
+        g->c->open = true;
         line(g, "and.u64 r%d, r%d, r%d", R_FLAT, R_IN, R_FLAT_MASK);
         line(g, "mov_imm.u32 r%d, 40", R_T0);
         line(g, "shl.u64 r%d, r%d, r%d", R_FLAT, R_FLAT, R_T0);
@@ -368,7 +371,9 @@ void collective(generator *g) {
 
 static void one_fault(generator *g) {
     int t = any_type_where(g, is_integer);
-    switch (pick(g, 8)) {
+    uint32_t kind = pick(g, 8);
+    if (kind == 7 && (g->flags & GENERATE_DIRECT)) kind = 6;
+    switch (kind) {
     case 0:
     case 1:
         line(g, "mov_imm.%s r%d, 0", type_text(g, t), R_SCRATCH + t);
@@ -400,6 +405,7 @@ static void one_fault(generator *g) {
         line(g, "ldg.u32 r%d, [class7 + r%d]", variable(g, 0), R_T1);
         break;
     default:
+        g->c->open = true;
         line(g, "mov_imm.u64 r%d, 77", R_T1);
         line(g, "pool.load.u32 r%d, r%d, 0", variable(g, 0), R_T1);
         break;
