@@ -126,6 +126,8 @@ interface Disposable_ {
 }
 
 export class Hologram {
+  /** close() was called. */
+  readonly disposed: boolean;
   readonly version: string;
   /** For load({ module }) in a worker. */
   readonly module: WebAssembly.Module;

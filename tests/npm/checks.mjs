@@ -132,6 +132,12 @@ export const checks = {
     for (const [options, ...parts] of [[{ timeoutMs: -1 }, 'timeoutMs', '-1'], [{ maxSteps: 2 ** 64 }, 'maxSteps'], [{ lanes: 2 ** 64 }, 'lanes'], [{ lanes: 1.5 }, '1.5'],
       [{ grid: 2 ** 32 }, 'grid'], [{ grid: [1, 1, 1, 1] }, 'grid', '4'], [{ grid: 1, block: 1.5 }, 'block', '1.5'], [{ timeout: 1 }, "'timeout'", 'timeoutMs']])
       contains((await failure(() => square.run({ x: [1] }, options))).message, ...parts);
+    for (const [x, ...parts] of [[[1, 'a'], 'x[1]', 'number', 'string'], [[[1, 2], [3, 4]], 'x[0]', '{ data, shape }'], [[1, , 3], 'x[1]', 'undefined']])
+      contains((await failure(() => square.run({ x }))).message, ...parts);
+    for (const [options, ...parts] of [[{ signal: 3 }, 'signal', 'AbortSignal', 'number'], [{ timeout: 1 }, 'run', "'timeout'"], [null, 'run', 'options', 'null']])
+      contains((await failure(() => hg.run(COPY('f32'), { x: [1] }, options))).message, ...parts);
+    contains((await failure(() => square.bind({ x: [1] }).run({ signal: {} }))).message, 'AbortSignal', 'Object');
+    same((await square.run({ x: [1] }, { signal: null })).y, Float32Array.of(1));
     const view = hg.tensor([[1, 2], [3, 4]]).transpose();
     for (const [x, ...parts] of [[view, 'contiguous'], [hg.tensor([1], { type: 'i32' }), 'Tensor of f32', 'i32'],
       [hg.tensor([1], { backend: await hg.open('wasm') }), 'another backend']])

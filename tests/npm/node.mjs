@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
@@ -72,6 +73,14 @@ for (const [name, ...parts] of [['missing', '/missing.wasm', '404', 'wasmUrl'], 
     const message = await failure(() => load({ wasmUrl: `${at}/${name}.wasm` }));
     for (const part of parts) expect(message.includes(part), `'${part}' is expected in '${message}'`);
   });
+await check('load: options that are wrong', async () => {
+  for (const [options, ...parts] of [[{ wasmurl: 'x' }, "'wasmurl'", 'wasmUrl'], [null, 'options', 'null'], [3, 'options', 'number'], [{ wasmUrl: 5 }, 'wasmUrl', 'number'],
+    [{ progress: 3 }, 'progress', 'function'], [{ signal: 3 }, 'signal', 'AbortSignal'], [{ module: 3 }, 'module', 'number'], [{ bytes: 'x' }, 'bytes', 'string'],
+    [{ bytes: Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0) }, 'another module'], [{ threads: 1.5 }, 'threads', '1.5']]) {
+    const message = await failure(() => load(options));
+    for (const part of parts) expect(message.includes(part), `'${part}' is expected in '${message}'`);
+  }
+});
 await check('load: no server', async () => {
   const message = await failure(() => load({ wasmUrl: 'http://127.0.0.1:9/x.wasm' }));
   expect(message.includes('http://127.0.0.1:9/x.wasm') && message.includes('cannot be fetched'), message);
@@ -193,6 +202,19 @@ await check('hologram.d.ts declares what there is', async () => {
       for (const member of Object.getOwnPropertyNames(kind))
         expect(declared.has(member) || known.includes(member), `${name}.${member} is not declared`);
   }
+});
+
+await check('what Node prints of objects', async () => {
+  const program = hg.kernel('atlas_add_f32');
+  const binding = program.bind({ a: [1], b: [2] });
+  const backend = hg.backend('wasm');
+  for (const [object, text] of [[hg, `Hologram ${hg.version} on wasm`], [backend, 'Backend wasm'], [backend.buffer('f32', 3), 'Buffer f32[3] on wasm'],
+    [program, 'Program atlas_add_f32(a, b, c, n)'], [binding, 'Binding of atlas_add_f32: a, b, c'], [hg.tensor([[1, 2]]), 'Tensor f32 [1, 2] = [[1, 2]]'],
+    [hg.circuit('copy@c01->c02'), 'Circuit copy@c01->c02'], [hg.graph('.graph 1\n.input x f32 [1]\ny = parallel_map relu, in=x\n.output y\n'), 'Graph (x) → (y)']])
+    expect(inspect(object) === text, `${inspect(object)}, expected ${text}`);
+  binding.dispose();
+  program.dispose();
+  expect(inspect(program) === 'Program (disposed)' && inspect(binding) === 'Binding (disposed)', `${inspect(program)}, ${inspect(binding)}`);
 });
 
 await check('what is bound keeps its program or graph', async () => {

@@ -1,6 +1,6 @@
 // Backends and their buffers. Must not know: programs.
 import { HologramError, expectText, layout, values } from './core.js';
-import { Handle, makeToken, watch } from './handles.js';
+import { Handle, inspected, makeToken, watch } from './handles.js';
 import { backendName, isDevice } from './names.js';
 import { Queue } from './queue.js';
 import { fromBytes, toBytes, typeOf, typeOfArray } from './types.js';
@@ -159,6 +159,8 @@ export class Backend extends Handle {
   }
 }
 
+inspected(Backend, (backend) => backend.name);
+
 /** Elements in memory of a device. */
 export class Buffer {
   #written = null; // what is on its way, where it cannot be waited for
@@ -264,6 +266,7 @@ export class Buffer {
   }
 }
 Buffer.prototype[Symbol.dispose ?? Symbol.for('Symbol.dispose')] = Buffer.prototype.dispose;
+inspected(Buffer, ({ type, length, token, backend }) => (token.address ? `${type}[${length}] on ${backend.name}` : '(disposed)'));
 
 // ---- work that runs ----
 

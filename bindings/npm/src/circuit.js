@@ -1,7 +1,7 @@
 // Circuits over the arrays of 96 classes. Must not know: programs' parameters.
 import { HologramError, Scope, expectText, kindOf, layout } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
-import { Handle } from './handles.js';
+import { Handle, inspected } from './handles.js';
 import { Program } from './program.js';
 import { Queue } from './queue.js';
 import { fromBytes, toBytes, typeOf } from './types.js';
@@ -101,3 +101,5 @@ export class Circuit extends Handle {
     super.dispose();
   }
 }
+
+inspected(Circuit, (circuit) => circuit.canonical);

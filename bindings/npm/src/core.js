@@ -52,6 +52,13 @@ export function expectOptions(options, known, what) {
     if (!known.includes(name)) throw new HologramError(`${what}: no option is called '${name}': there are ${known.join(', ')}`);
 }
 
+/** nothing, or an AbortSignal that has not aborted; throws the reason of one that has. */
+export function expectSignal(signal, what) {
+  if (signal == null) return;
+  if (typeof signal?.throwIfAborted !== 'function') throw new HologramError(`${what}, signal: an AbortSignal is expected, not ${kindOf(signal)}`);
+  signal.throwIfAborted();
+}
+
 /** An integer of a form like u64, as BigInt. */
 export function expectInteger(form, value, what) {
   if (typeof value !== 'bigint' && !Number.isInteger(value))

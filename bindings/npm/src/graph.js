@@ -2,6 +2,7 @@
 import { HologramError, expectInteger, expectText, kindOf, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { count, solve } from './extents.js';
+import { inspected } from './handles.js';
 import { Program } from './program.js';
 import { Queue } from './queue.js';
 import { Bound, Runnable, arrayOf } from './runnable.js';
@@ -96,6 +97,8 @@ export class Graph extends Runnable {
     return new GraphBinding(this, executable, held, this.core.made('hg_graph_bind', executable.address, held.address));
   }
 }
+
+inspected(Graph, ({ inputs, outputs }) => `(${[...inputs.keys()].join(', ')}) → (${outputs.join(', ')})`);
 
 class GraphBinding extends Bound {
   constructor(graph, executable, held, address) {

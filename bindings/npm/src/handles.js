@@ -4,6 +4,13 @@ import { HologramError } from './core.js';
 
 export const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
+/** What Node prints of an object, in place of the library's memory: text(object) says it. */
+export function inspected(kind, text) {
+  kind.prototype[Symbol.for('nodejs.util.inspect.custom')] = function () {
+    return `${this.constructor.name} ${this.disposed ? '(disposed)' : text(this)}`;
+  };
+}
+
 /** A thing in the library. It goes before any of those it belongs to. */
 class Token {
   constructor(core, address, free, owners) {

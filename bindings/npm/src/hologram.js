@@ -3,7 +3,7 @@ import { Backend } from './backend.js';
 import { Circuit } from './circuit.js';
 import { HologramError, expectText, values } from './core.js';
 import { Graph } from './graph.js';
-import { DISPOSE, rootToken } from './handles.js';
+import { DISPOSE, inspected, rootToken } from './handles.js';
 import { backendName, isDevice, nativeName } from './names.js';
 import { Program } from './program.js';
 import { Tensor, makeOperations } from './tensor.js';
@@ -37,6 +37,10 @@ export class Hologram {
   get token() {
     if (!this.#root.address) throw new HologramError('the library was closed: load() begins anew');
     return this.#root;
+  }
+
+  get disposed() {
+    return !this.#root.address;
   }
 
   /** "0.1.0". */
@@ -258,3 +262,4 @@ export class Hologram {
   }
 }
 Hologram.prototype[DISPOSE] = Hologram.prototype.close;
+inspected(Hologram, (hg) => `${hg.version} on ${hg.backends().join(', ')}`);

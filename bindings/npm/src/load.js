@@ -1,6 +1,6 @@
 // Loading hologram.wasm: from an address, bytes or a compiled module, with an error for what can go wrong on the way that says where and
 // what to do. Must not know: how the host reads an address (index.js, node.js).
-import { Core, HologramError, bytesOf } from './core.js';
+import { Core, HologramError, bytesOf, expectOptions, expectSignal, kindOf } from './core.js';
 import { Hologram } from './hologram.js';
 import { version } from './interface.js';
 import { NativeCode } from './native.js';
@@ -8,6 +8,7 @@ import { clock } from './serve.js';
 import { makeMemory, sharing, startWorkers, threadsFor } from './threads.js';
 import { WebGPU } from './webgpu.js';
 
+const OPTIONS = ['wasmUrl', 'bytes', 'module', 'threads', 'progress', 'signal', 'gpu'];
 const MAGIC = [0x00, 0x61, 0x73, 0x6D];
 
 // (module (func (result v128) i32.const 0 i8x16.splat)): what an engine without SIMD refuses.
@@ -148,6 +149,7 @@ export function makeLoad(here, read, makeWorker) {
     try {
       const memory = makeMemory(shared);
       const { exports } = await WebAssembly.instantiate(module, { env: { memory }, ...imports });
+      if (!exports.hg_version_text) throw new Error('it is another module, without hg_version_text');
       return { exports: { ...exports, memory }, shared };
     } catch (error) {
       if (either && error instanceof WebAssembly.LinkError) return instantiate(module, !shared, imports, false);
@@ -195,8 +197,14 @@ export function makeLoad(here, read, makeWorker) {
 
   /** Loading itself ends when all who wait for it have aborted. */
   return async function load(options = {}) {
-    const { signal } = options;
-    signal?.throwIfAborted();
+    expectOptions(options, OPTIONS, 'load');
+    const { signal, progress, wasmUrl, module } = options;
+    expectSignal(signal, 'load');
+    if (progress != null && typeof progress !== 'function') throw new HologramError(`load, progress: a function is expected, not ${kindOf(progress)}`);
+    if (wasmUrl != null && typeof wasmUrl !== 'string' && !(wasmUrl instanceof URL))
+      throw new HologramError(`load, wasmUrl: a text or a URL is expected, not ${kindOf(wasmUrl)}`);
+    if (module != null && !(module instanceof WebAssembly.Module))
+      throw new HologramError(`load, module: the module of another thread is expected, as hg.module, not ${kindOf(module)}`);
     if (!first) {
       const control = new AbortController();
       const mine = { control, waiting: 0, hologram: begin({ ...options, signal: control.signal }) };

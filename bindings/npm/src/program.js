@@ -2,6 +2,7 @@
 import { HologramError, bytesOf, expectInteger, expectText, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { count, solve } from './extents.js';
+import { inspected } from './handles.js';
 import { Bound, Runnable, arrayOf } from './runnable.js';
 import { typeOf } from './types.js';
 
@@ -222,6 +223,8 @@ function launchOf(scope, options) {
   }
   return at;
 }
+
+inspected(Program, (program) => `${program.name}(${program.params.map(({ name }) => name).join(', ')})`);
 
 class Binding extends Bound {
   constructor(program, executable, held, address) {

@@ -1,7 +1,7 @@
 // What programs and graphs share: they are compiled for a backend, bound to arrays, and run. Must not know: what their parameters are.
 import { Buffer, finish, mayBegin, unlessAborted } from './backend.js';
-import { HologramError, expectOptions, kindOf } from './core.js';
-import { Handle, makeToken, watch } from './handles.js';
+import { HologramError, expectOptions, expectSignal, kindOf } from './core.js';
+import { Handle, inspected, makeToken, watch } from './handles.js';
 import { Queue } from './queue.js';
 import { Tensor } from './tensor.js';
 import { storeElement, toBytes } from './types.js';
@@ -131,7 +131,8 @@ export class Runnable extends Handle {
 
   /** Runs it once. Gives what it wrote: { y: Float32Array }. The options of bind, and signal: an AbortSignal. */
   async run(given = {}, options = {}) {
-    options.signal?.throwIfAborted();
+    expectOptions(options, this.#options, 'run');
+    expectSignal(options.signal, 'run');
     this.busy++;
     let binding = null;
     let backend = null;
@@ -163,6 +164,7 @@ export class Bound extends Handle {
 
   /** Runs it. The promise is fulfilled when it is over; the signal ends it where the device can. */
   async run({ signal } = {}) {
+    expectSignal(signal, 'run');
     await mayBegin(signal);
     if (!this.backend.waits) await this.#settled();
     const event = this.start();
@@ -214,3 +216,4 @@ export class Bound extends Handle {
     for (const buffer of this.own) buffer.dispose();
   }
 }
+inspected(Bound, ({ source, buffers }) => `of ${source.disposed ? 'what was disposed' : source.name ?? 'a graph'}: ${[...buffers.keys()].join(', ')}`);

@@ -1,6 +1,6 @@
 // Tensors and operations on them. Must not know: programs.
 import { HologramError, expectOptions, kindOf, values } from './core.js';
-import { Handle, makeToken } from './handles.js';
+import { Handle, inspected, makeToken } from './handles.js';
 import { operations } from './interface.js';
 import { fromBytes, toBytes, toNumbers, typeOf, typeOfArray } from './types.js';
 
@@ -214,6 +214,8 @@ export class Tensor extends Handle {
     return this.core.takeText(this.core.made('hg_tensor_print', this.address));
   }
 }
+
+inspected(Tensor, (tensor) => (tensor.backend.waits ? String(tensor) : `${tensor.type} [${tensor.shape.join(', ')}] on ${tensor.backend.name}`));
 
 const OPTIONS = ['axes', 'keepdims', 'flag', 'type', 'sizes', 'numbers', 'backend'];
 

@@ -119,7 +119,13 @@ export function toBytes(type, data, what) {
     throw new HologramError(`${wanted}, not ${kindOf(data)}`);
   const items = Array.from(data);
   const bytes = new Uint8Array(items.length * type.bytes);
-  items.forEach((item, i) => storeElement(type, item, bytes, i * type.bytes));
+  let i = 0;
+  try {
+    for (; i < items.length; i++) storeElement(type, items[i], bytes, i * type.bytes);
+  } catch (error) {
+    const rows = Array.isArray(items[i]) ? '; rows are given as { data, shape }, data without them' : '';
+    throw new HologramError(`${what}[${i}]: ${error.message}${rows}`);
+  }
   return bytes;
 }
 
