@@ -42,9 +42,9 @@ void emit_stablehlo_caps(kir_caps *caps);
 hg_status emit_stablehlo_words(kir_module *kernel, uint8_t *words) HG_NODISCARD;
 /* A module whose function @main takes a record of 64-bit numbers and the arrays, in order, and
  * returns five 64-bit numbers for the first fault (code, 0: none; phase, lane, two values), then
- * the arrays that the kernel may write, as they are afterwards, in place of what was given. The
- * record: 0, the rounds that loops may go together, where class memory and the shared_array's part
- * begin, the inputs, then size and begin of each slot, in bytes.
+ * the arrays that the kernel may write, as they are afterwards, in place of what was given unless a
+ * loop of it may take long. The record: 0, the rounds that loops may go together, where class
+ * memory and the shared_array's part begin, the inputs, then size and begin of each slot, in bytes.
  * Requires: stage LOW, for emit_stablehlo_caps. HG_ERROR_ISA, with the operation, where StableHLO
  * has no words for it. */
 hg_status emit_stablehlo(const kir_module *kernel, const emit_stablehlo_launch *launch,

@@ -34,6 +34,7 @@ struct pjrt_executable {
 };
 
 static atomic_long live;
+static atomic_int held;
 static int countdown;
 static uint64_t record[MOST];
 
@@ -42,10 +43,15 @@ void fake_pjrt_fail_at(int call); /* the call-th call from now on; 0: none */
 int fake_pjrt_left(void);         /* calls until then; 0: it has failed, or none is to fail */
 long fake_pjrt_live(void);
 uint64_t fake_pjrt_record(int number); /* of the last launch */
+void fake_pjrt_hold(int call); /* that does not return until it is 0: 1 compile, 2 execute */
 void fake_pjrt_fail_at(int call) { countdown = call; }
 int fake_pjrt_left(void) { return countdown; }
 long fake_pjrt_live(void) { return atomic_load(&live); }
 uint64_t fake_pjrt_record(int number) { return record[number]; }
+void fake_pjrt_hold(int call) { atomic_store(&held, call); }
+static void hold(int call) {
+    while (atomic_load(&held) == call) (void)sched_yield();
+}
 
 static void *make(size_t size) {
     void *p = calloc(1, size);
@@ -141,6 +147,7 @@ static int types_of(const char *text, const char *end, array_type *types) {
 }
 static pjrt_error *compile(pjrt_compile *a) {
     TURN("compile")
+    hold(1);
     char *text = strndup(a->program->code, a->program->length);
     const char *start = text ? strstr(text, "@main(") : NULL,
                *arrow = start ? strstr(start, ") -> (") : NULL,
@@ -190,6 +197,7 @@ static pjrt_error *execute(pjrt_execute *a) {
     const pjrt_executable *e = a->executable;
     pjrt_buffer *const *in = a->arguments[0], **out = a->results[0];
     TURN("execute")
+    hold(2);
     if (a->argument_count != (size_t)e->input_count) return error("number of arguments");
     for (int i = 0; i < e->input_count; i++)
         if (!same(in[i]->type, e->inputs[i]) || in[i]->gone) return error("type of an argument");

@@ -17,9 +17,11 @@ static void key_of(const hg_device *device, const char *text, uint64_t length,
     hg_blake3_final(&h, key);
 }
 
-static bool from_cache(hg_device *device, const uint8_t *key, pjrt_executable **code) {
-    uint8_t *bytes = NULL;
+bool tpu_kept(hg_device *device, const hg_text *text, pjrt_executable **code) {
+    uint8_t *bytes = NULL, key[HG_BLOB_KEY_BYTES];
     uint64_t size = 0;
+    if (!can_keep(device)) return false;
+    key_of(device, text->data, text->length, key);
     if (!hg_blob_cache_get(device->cache, key, &bytes, &size)) return false;
     pjrt_deserialize a = {.head = {offsetof(pjrt_deserialize, options), NULL},
                           .client = tpu->client,
@@ -34,7 +36,10 @@ static bool from_cache(hg_device *device, const uint8_t *key, pjrt_executable **
     return loaded;
 }
 
-static void to_cache(hg_device *device, const uint8_t *key, pjrt_executable *code) {
+void tpu_keep(hg_device *device, const hg_text *text, pjrt_executable *code) {
+    uint8_t key[HG_BLOB_KEY_BYTES];
+    if (!can_keep(device)) return;
+    key_of(device, text->data, text->length, key);
     pjrt_get_code get = {.head = {sizeof get, NULL}, .loaded = code};
     if (!tpu_went_well(tpu->get_code(&get))) return;
     pjrt_serialize a = {.head = {sizeof a, NULL}, .code = get.code};
@@ -45,13 +50,13 @@ static void to_cache(hg_device *device, const uint8_t *key, pjrt_executable *cod
     (void)tpu->code_destroy(&(pjrt_of_code){{sizeof(pjrt_of_code), NULL}, get.code});
 }
 
-static hg_status compile(char *text, uint64_t length, pjrt_executable **code) {
+hg_status tpu_compile_text(hg_text *text, pjrt_executable **code) {
     /* CompileOptionsProto: executable_build_options (3) with one replica (4), one partition (5);
      * compile_portable_executable (4): for whichever device an execution names */
     static const char OPTIONS[] = {0x1a, 4, 0x20, 1, 0x28, 1, 0x20, 1};
     const pjrt_program program = {.head = {sizeof program, NULL},
-                                  .code = text,
-                                  .length = (size_t)length,
+                                  .code = text->data,
+                                  .length = (size_t)text->length,
                                   .format = "mlir",
                                   .format_length = 4};
     pjrt_compile a = {.head = {sizeof a, NULL},
@@ -64,13 +69,10 @@ static hg_status compile(char *text, uint64_t length, pjrt_executable **code) {
     return HG_OK;
 }
 
-hg_status tpu_compile(hg_device *device, char *text, uint64_t length, pjrt_executable **code) {
-    uint8_t key[HG_BLOB_KEY_BYTES];
-    if (!can_keep(device)) return compile(text, length, code);
-    key_of(device, text, length, key);
-    if (from_cache(device, key, code)) return HG_OK;
-    HG_TRY(compile(text, length, code));
-    to_cache(device, key, *code);
+static hg_status compile(hg_device *device, hg_text *text, pjrt_executable **code) {
+    if (tpu_kept(device, text, code)) return HG_OK;
+    HG_TRY(tpu_compile_text(text, code));
+    tpu_keep(device, text, *code);
     return HG_OK;
 }
 
@@ -87,7 +89,8 @@ enum { MOST_CODES = 256 }; /* that a device keeps, more only where all are in us
 static hg_status add_code(hg_device *d, const uint8_t key[32], char *text, uint64_t length,
                           tpu_code **code) {
     tpu_code *made = hg_calloc(1, sizeof *made), **place = made ? hg_vec_push(&d->codes) : NULL;
-    hg_status status = place ? tpu_compile(d, text, length, &made->executable) : hg_fail_memory();
+    hg_text whole = {.data = text, .length = length};
+    hg_status status = place ? compile(d, &whole, &made->executable) : hg_fail_memory();
     if (status != HG_OK) {
         if (place) d->codes.count--;
         hg_free(made);
@@ -143,7 +146,7 @@ void tpu_free_codes(hg_device *device) {
 
 /* ---- runs ---- */
 
-hg_status tpu_execute(hg_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
+hg_status tpu_execute(pjrt_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
                       size_t count, pjrt_buffer **results) {
     pjrt_buffer *const *lists[1] = {arguments};
     pjrt_buffer **outs[1] = {results};
@@ -157,7 +160,7 @@ hg_status tpu_execute(hg_device *device, pjrt_executable *code, pjrt_buffer *con
                       .argument_count = count,
                       .results = outs,
                       .events = events,
-                      .device = device->device};
+                      .device = device};
     HG_TRY(tpu_check("execute", tpu->execute(&a)));
     return tpu_await("execute", events[0]);
 }

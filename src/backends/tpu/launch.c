@@ -24,8 +24,9 @@ typedef struct executable {
     sizes sizes;
     emit_stablehlo_array *arrays; /* array_count of them */
     uint32_t *slot_arrays;
-    pjrt_executable *code;
+    pjrt_executable *code; /* NULL: not compiled so far */
     emit_stablehlo_sites sites;
+    bool loops;    /* that nobody has proven short */
     uint64_t used; /* when, by the kernel's clock */
 } executable;
 
@@ -194,13 +195,14 @@ static hg_status print(const hg_driver_launch *l, const bound *b, emit_stablehlo
     return emit_stablehlo(l->kernel->module, &launch, "", text, sites);
 }
 
-static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, executable *e) {
-    hg_text text = {0};
+/* Its text, and its code where that is kept on disk. */
+static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, executable *e,
+                      hg_text *text) {
     *e = (executable){.sizes = *s};
-    hg_status status = print(l, b, &e->sites, &text);
-    if (status == HG_OK) status = tpu_compile(l->kernel->device, text.data, text.length, &e->code);
-    hg_text_free(&text);
-    if (status != HG_OK) return status;
+    HG_TRY(print(l, b, &e->sites, text));
+    (void)tpu_kept(l->kernel->device, text, &e->code);
+    for (uint64_t i = 0; i < e->sites.count; i++)
+        e->loops = e->loops || e->sites.data[i]->op == KIR_LOOP;
     e->arrays = b->arrays;
     e->slot_arrays = b->places;
     b->arrays = NULL;
@@ -210,7 +212,7 @@ static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, execu
 
 /* The executable for the launch; where there are too many, the one that was not used for the
  * longest time goes. */
-static hg_status find(const hg_driver_launch *l, bound *b, executable **found) {
+static hg_status find(const hg_driver_launch *l, bound *b, executable **found, hg_text *text) {
     hg_driver_kernel *k = l->kernel;
     sizes s;
     memset(&s, 0, sizeof s);
@@ -233,7 +235,7 @@ static hg_status find(const hg_driver_launch *l, bound *b, executable **found) {
         if (!place || e->used < place->used) place = e;
     }
     executable made;
-    hg_status status = make(l, &s, b, &made);
+    hg_status status = make(l, &s, b, &made, text);
     if (status == HG_OK && k->executables.count < MOST_EXECUTABLES) {
         place = hg_vec_push(&k->executables);
         if (!place) status = hg_fail_memory();
@@ -248,6 +250,12 @@ static hg_status find(const hg_driver_launch *l, bound *b, executable **found) {
     place->used = ++k->clock;
     *found = place;
     return HG_OK;
+}
+
+/* One that has no code. */
+static void drop(hg_driver_kernel *k, executable *e) {
+    free_executable(e);
+    *e = k->executables.data[--k->executables.count];
 }
 
 /* ---- faults ---- */
@@ -343,18 +351,6 @@ static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
     return status;
 }
 
-/* results: the fault's numbers, then the arrays that are written. */
-static hg_status execute(hg_device *device, const executable *e, const bound *b,
-                         pjrt_buffer *record, pjrt_buffer **results) {
-    pjrt_buffer **arguments = hg_calloc((size_t)b->count + 1, sizeof *arguments);
-    if (!arguments) return hg_fail_memory();
-    arguments[0] = record;
-    for (uint32_t i = 0; i < b->count; i++) arguments[i + 1] = b->arenas[i]->buffer;
-    hg_status status = tpu_execute(device, e->code, arguments, (size_t)b->count + 1, results);
-    hg_free(arguments);
-    return status;
-}
-
 static void take_results(const executable *e, const bound *b, pjrt_buffer **results) {
     uint32_t at = 1;
     for (uint32_t i = 0; i < b->count; i++) {
@@ -366,36 +362,70 @@ static void take_results(const executable *e, const bound *b, pjrt_buffer **resu
     }
 }
 
-static hg_status run(hg_device *device, const hg_driver_launch *l, const executable *e,
-                     const bound *b, hg_driver_fault *fault) {
-    uint64_t found[TPU_FAULT_NUMBERS] = {0};
-    pjrt_buffer *record = NULL;
-    pjrt_buffer **results = hg_calloc((size_t)b->count + 1, sizeof *results);
-    hg_status status = results ? make_record(l, &record) : hg_fail_memory();
-    for (uint32_t i = 0; i < b->count && status == HG_OK; i++) {
+static hg_status prepare(const hg_driver_launch *l, const executable *e, const bound *b,
+                         tpu_run *r) {
+    *r = (tpu_run){.code = e->code, .count = b->count + 1};
+    r->arguments = hg_calloc(r->count, sizeof *r->arguments);
+    r->results = hg_calloc(r->count, sizeof *r->results);
+    if (!r->arguments || !r->results) return hg_fail_memory();
+    for (uint32_t i = 0; i < b->count; i++) {
         const hg_driver_shape shape = tpu_numbers(e->arrays[i].words, e->arrays[i].word_bytes);
-        status = tpu_to_device(b->arenas[i], &shape);
+        HG_TRY(tpu_to_device(b->arenas[i], &shape));
+        r->arguments[i + 1] = b->arenas[i]->buffer;
     }
+    return make_record(l, &r->arguments[0]);
+}
+
+/* Whether somebody may stop waiting for it. */
+static bool is_watched(const hg_driver_launch *l, const executable *e) {
+    return (l->cancel && (e->loops || !e->code)) || (l->deadline_ns && e->loops);
+}
+
+static hg_status carry_out(hg_device *device, const hg_driver_launch *l, executable *e,
+                           const bound *b, tpu_run *r, hg_text *text, hg_driver_fault *fault,
+                           bool *left) {
+    bool is_new = !e->code;
+    if (is_watched(l, e)) {
+        HG_TRY(tpu_run_watched(device, l, text, b->arenas, r, fault, left));
+    } else {
+        if (is_new) HG_TRY(tpu_compile_text(text, &r->code));
+        HG_TRY(tpu_execute(device->device, r->code, r->arguments, r->count, r->results));
+    }
+    if (is_new && !*left) tpu_keep(device, text, r->code);
+    return HG_OK;
+}
+
+/* results: the fault's numbers, then the arrays that are written. */
+static hg_status run(hg_device *device, const hg_driver_launch *l, executable *e, const bound *b,
+                     hg_text *text, hg_driver_fault *fault) {
+    uint64_t found[TPU_FAULT_NUMBERS] = {0};
+    tpu_run r;
+    bool left = false;
+    hg_status status = prepare(l, e, b, &r);
     if (status == HG_OK) {
-        status = execute(device, e, b, record, results);
-        for (uint32_t i = 0; i < b->count && status != HG_OK; i++)
+        status = carry_out(device, l, e, b, &r, text, fault, &left);
+        for (uint32_t i = 0; i < b->count && status != HG_OK && r.code && !e->loops; i++)
             if (e->arrays[i].written) tpu_lose(b->arenas[i]);
-        if (status == HG_OK) take_results(e, b, results);
+        e->code = r.code;
+        if (status == HG_OK && !left) take_results(e, b, r.results);
     }
-    if (status == HG_OK) status = tpu_download(results[0], found, sizeof found);
-    for (uint32_t i = 0; results && i <= b->count; i++) tpu_free_buffer(results[i]);
-    tpu_free_buffer(record);
-    hg_free(results);
-    if (status == HG_OK) describe_fault(l, e, found, fault);
+    if (status == HG_OK && !left) status = tpu_download(r.results[0], found, sizeof found);
+    if (status == HG_OK && !left) describe_fault(l, e, found, fault);
+    for (uint32_t i = 1; r.arguments && i < r.count; i++) r.arguments[i] = NULL; /* of arenas */
+    r.code = NULL;                                                               /* of the kernel */
+    tpu_free_run(&r);
     return status;
 }
 
 hg_status tpu_launch(hg_device *device, const hg_driver_launch *launch, hg_driver_fault *fault) {
     bound b = {0};
     executable *e = NULL;
+    hg_text text = {0};
     hg_status status = bind_all(launch, &b);
-    if (status == HG_OK) status = find(launch, &b, &e);
-    if (status == HG_OK) status = run(device, launch, e, &b, fault);
+    if (status == HG_OK) status = find(launch, &b, &e, &text);
+    if (status == HG_OK) status = run(device, launch, e, &b, &text, fault);
+    if (e && !e->code) drop(launch->kernel, e);
+    hg_text_free(&text);
     free_bound(&b);
     return status;
 }

@@ -89,7 +89,7 @@ hg_status tpu_module_run(hg_driver_module *m, const hg_range *ranges, bool *bad)
     for (uint32_t i = 0; i < m->argument_count; i++) /* one arena may be arguments of two shapes */
         *bad = *bad || !tpu_is_on_device(ranges[i].arena, &m->shapes[i]);
     if (status == HG_OK && !*bad)
-        status = tpu_execute(m->device, m->code->executable, m->arguments,
+        status = tpu_execute(m->device->device, m->code->executable, m->arguments,
                              (size_t)m->argument_count + 1, m->results);
     if (status == HG_OK && !*bad) status = take(m, ranges + m->argument_count, bad);
     for (uint32_t i = 0; i <= m->result_count; i++) {

@@ -360,8 +360,8 @@ hg_status tpu_noted_run(hg_driver_noted *n, bool *bad) {
         n->arguments[i + 1] = n->arenas[i].arena->buffer;
     }
     if (status == HG_OK) {
-        status = tpu_execute(n->device, n->code->executable, n->arguments, (size_t)n->count + 1,
-                             n->results);
+        status = tpu_execute(n->device->device, n->code->executable, n->arguments,
+                             (size_t)n->count + 1, n->results);
         if (status == HG_OK)
             status = take(n, bad);
         else

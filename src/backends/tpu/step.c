@@ -56,7 +56,7 @@ static hg_status run(hg_device *device, pjrt_executable *code, bound *b) {
         HG_TRY(tpu_to_device(b->arenas[i], &shapes[i]));
         arguments[i] = b->arenas[i]->buffer;
     }
-    hg_status status = tpu_execute(device, code, arguments, b->count, results);
+    hg_status status = tpu_execute(device->device, code, arguments, b->count, results);
     for (uint32_t i = 0; i < b->count; i++) {
         if (!b->memories[i].written) continue;
         if (status == HG_OK)

@@ -73,9 +73,10 @@ hg_status tpu_upload(hg_device *device, const void *data, const hg_driver_shape 
 hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISCARD;
 
 /* ---- executable.c ---- */
-/* The text of a module, which need not end in NUL; out of the cache on disk where it is there. */
-hg_status tpu_compile(hg_device *device, char *text, uint64_t length,
-                      pjrt_executable **code) HG_NODISCARD;
+hg_status tpu_compile_text(hg_text *text, pjrt_executable **code) HG_NODISCARD;
+/* The cache on disk; false: it is not there. */
+bool tpu_kept(hg_device *device, const hg_text *text, pjrt_executable **code);
+void tpu_keep(hg_device *device, const hg_text *text, pjrt_executable *code);
 void tpu_free_executable(pjrt_executable *code); /* NULL is fine */
 /* The same, compiled once for all who have that text. Requires: the device's lock. */
 hg_status tpu_code_find(hg_device *device, char *text, uint64_t length,
@@ -84,8 +85,24 @@ void tpu_code_release(tpu_code *code); /* NULL is fine. The same */
 void tpu_free_codes(hg_device *device);
 /* results: room for as many as it has; what it gave is the caller's, also after a failure.
  * Arguments that results are in place of (tf.aliasing_output) are only to be freed afterwards. */
-hg_status tpu_execute(hg_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
+hg_status tpu_execute(pjrt_device *device, pjrt_executable *code, pjrt_buffer *const *arguments,
                       size_t count, pjrt_buffer **results) HG_NODISCARD;
+
+/* ---- job.c ---- */
+/* What a launch is done with. arguments, results: room for `count`; those of arguments behind the
+ * first are arenas' until the run is left. */
+typedef struct tpu_run {
+    pjrt_executable *code; /* NULL: it is compiled first */
+    pjrt_buffer **arguments, **results;
+    uint32_t count;
+} tpu_run;
+void tpu_free_run(tpu_run *run); /* with all that is in it */
+/* Runs until it is done, cancelled or late. *left: the last two, which the fault says; run and text
+ * are empty then, and arenas, those behind the first argument in their order, hold what they held
+ * before. Requires: results are in place of no argument; the device's lock. */
+hg_status tpu_run_watched(hg_device *device, const hg_driver_launch *launch, hg_text *text,
+                          hg_driver_arena *const *arenas, tpu_run *run, hg_driver_fault *fault,
+                          bool *left) HG_NODISCARD;
 
 /* ---- module.c: as of hg_driver ---- */
 hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text,

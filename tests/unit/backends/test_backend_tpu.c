@@ -4,6 +4,7 @@
 /* test: timeout=60 */
 #include "backends/tpu/tpu_internal.h"
 #include "base/library.h"
+#include "kir/fault_text.h"
 #include "kir/parse.h"
 #include "support/runtime_support.h"
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static void (*fail_at)(int);
 static int (*calls_left)(void);
 static long (*live)(void);
 static uint64_t (*record)(int);
+static void (*hold)(int);
 
 enum { WORDS = 64, BYTES = WORDS * 4 };
 
@@ -78,7 +80,9 @@ static void close_rig(rig *r) {
     driver->device_close(r->device);
 }
 
-static hg_status launch(const rig *r, hg_driver_queue *queue, uint64_t place, uint64_t timeout_ms) {
+static hg_status launch_with(const rig *r, hg_driver_queue *queue, uint64_t place,
+                             uint64_t timeout_ms, const volatile int *cancel,
+                             hg_driver_fault *fault) {
     const hg_range slot = {r->arena, place, BYTES};
     const uint64_t handle = 0;
     const hg_driver_launch l = {.kernel = r->kernel,
@@ -89,10 +93,15 @@ static hg_status launch(const rig *r, hg_driver_queue *queue, uint64_t place, ui
                                 .slots = &slot,
                                 .slot_count = 1,
                                 .deadline_ns = timeout_ms ? 1 : 0, /* long ago */
-                                .timeout_ms = timeout_ms};
-    hg_driver_fault fault = {0};
-    const hg_driver_command c = {.kind = HG_CMD_LAUNCH, .launch = &l, .fault = &fault};
+                                .timeout_ms = timeout_ms,
+                                .cancel = cancel};
+    const hg_driver_command c = {.kind = HG_CMD_LAUNCH, .launch = &l, .fault = fault};
     return driver->queue_submit(queue, &c, 1, NULL, 0, NULL);
+}
+
+static hg_status launch(const rig *r, hg_driver_queue *queue, uint64_t place, uint64_t timeout_ms) {
+    hg_driver_fault fault = {0};
+    return launch_with(r, queue, place, timeout_ms, NULL, &fault);
 }
 
 static hg_status copy(const rig *r, hg_driver_queue *queue, uint64_t place, void *host, bool in) {
@@ -169,13 +178,46 @@ static void test_queues(void) {
 static void test_rounds(void) {
     static const struct {
         uint64_t timeout_ms, rounds;
-    } CASES[] = {{0, UINT64_MAX}, {1, 200}, {30000, 6000000}, {UINT64_MAX / 100, UINT64_MAX}};
+    } CASES[] = {
+        {0, UINT64_MAX}, {10000, 2000000}, {30000, 6000000}, {UINT64_MAX / 100, UINT64_MAX}};
     rig r = open_rig();
     for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
         CHECK_OK(launch(&r, r.queue, 0, CASES[i].timeout_ms));
         CHECK_U64(record(1), CASES[i].rounds);
     }
     close_rig(&r);
+}
+
+/* ---- nobody waits for it any more ---- */
+
+/* While the plugin compiles, or runs, and does not come back: what was in the arena stays, others
+ * go on, and what the plugin was given is freed when it has done. */
+static void test_left(void) {
+    static const struct {
+        int held;
+        uint64_t timeout_ms;
+        uint8_t code;
+    } CASES[] = {
+        {1, 0, KIR_FAULT_CANCELLED}, {2, 0, KIR_FAULT_CANCELLED}, {2, 1, KIR_FAULT_TIMEOUT}};
+    for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
+        uint32_t data[WORDS], back[WORDS] = {0};
+        const volatile int cancelled = CASES[i].code == KIR_FAULT_CANCELLED;
+        hg_driver_fault fault = {0};
+        long before = live();
+        rig r = open_rig();
+        for (uint32_t k = 0; k < WORDS; k++) data[k] = 77 + k;
+        CHECK_OK(copy(&r, r.queue, 0, data, true));
+        hold(CASES[i].held);
+        CHECK_OK(launch_with(&r, r.queue, 0, CASES[i].timeout_ms, &cancelled, &fault));
+        CHECK(fault.happened && fault.code == CASES[i].code);
+        CHECK_OK(copy(&r, r.queue, 0, back, false));
+        CHECK(memcmp(data, back, sizeof data) == 0);
+        hold(0);
+        CHECK_OK(round_trip(&r, 5));
+        close_rig(&r);
+        while (live() != before) hg_thread_yield(); /* the one that was left frees what it has */
+        test_passed++;
+    }
 }
 
 /* ---- plugins that are none: each in a process of its own, since a plugin is loaded once ---- */
@@ -370,6 +412,7 @@ int main(void) {
     CHECK(hg_library_function(fake, "fake_pjrt_fail_at", (void *)&fail_at) &&
           hg_library_function(fake, "fake_pjrt_left", (void *)&calls_left) &&
           hg_library_function(fake, "fake_pjrt_live", (void *)&live) &&
+          hg_library_function(fake, "fake_pjrt_hold", (void *)&hold) &&
           hg_library_function(fake, "fake_pjrt_record", (void *)&record));
     test_loading();
     test_text();
@@ -378,6 +421,7 @@ int main(void) {
     test_refused();
     test_queues();
     test_rounds();
+    test_left();
     test_modules();
     test_notes();
     test_identity();
