@@ -293,6 +293,20 @@ static void define_true(jit_printer *p, const vec_value *v) {
                        : LLVMConstInt(p->t.i1, 1, false));
 }
 
+/* Inputs are loaded once, where the function begins: LLVM cannot know that no store changes them.
+ */
+static LLVMValueRef input(jit_printer *p, const vec_value *v) {
+    LLVMValueRef *made = &p->by.inputs[v->u.imm];
+    if (*made) return *made;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    jit_go_behind(p, p->in.launch);
+    LLVMValueRef inputs = LLVMBuildLoad2(
+        p->b, p->t.ptr, jit_field(p, p->in.launch, offsetof(hgv_launch, inputs)), "");
+    *made = jit_load(p, jit_type_of(p, v), jit_field(p, inputs, v->u.imm * 8));
+    LLVMPositionBuilderAtEnd(p->b, here);
+    return *made;
+}
+
 static void print_value(jit_printer *p, const vec_value *v) {
     if (p->here.settled && v->settled) { /* of an IF the first branch follows in place */
         if (v->op == VEC_PRIM) define_true(p, v);
@@ -314,12 +328,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
     switch ((vec_op)v->op) {
     case VEC_CONST: break; /* where it is used */
     case VEC_PRIM: jit_prim(p, v); break;
-    case VEC_INPUT: {
-        LLVMValueRef inputs = LLVMBuildLoad2(
-            p->b, p->t.ptr, jit_field(p, p->in.launch, offsetof(hgv_launch, inputs)), "");
-        jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, inputs, v->u.imm * 8)));
-        break;
-    }
+    case VEC_INPUT: jit_define(p, v, input(p, v)); break;
     case VEC_ID: id(p, v); break;
     case VEC_FIRST: jit_define(p, v, p->in.first); break;
     case VEC_BEGIN: jit_define(p, v, p->block.begin); break;
@@ -467,8 +476,11 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->block.kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->block.kept_field);
     p->by.bases = hg_calloc(slots + 1, sizeof *p->by.bases);
     p->by.sizes = hg_calloc(slots + 1, sizeof *p->by.sizes);
+    p->by.inputs = hg_calloc(p->k->module->inputs.count + 1, sizeof *p->by.inputs);
+    p->by.divisors = hg_calloc(p->k->module->inputs.count + 1, sizeof *p->by.divisors);
     if (!p->by.values || !p->by.splats || !p->by.checked || !p->by.widths || !p->by.arrays ||
-        !p->by.vars || !p->by.wholes || !p->block.kept_field || !p->by.bases || !p->by.sizes)
+        !p->by.vars || !p->by.wholes || !p->block.kept_field || !p->by.bases || !p->by.sizes ||
+        !p->by.inputs || !p->by.divisors)
         return false;
     memset(p->in.spills, 0, sizeof p->in.spills);
     memset(p->in.words, 0, sizeof p->in.words);
@@ -491,8 +503,11 @@ void jit_close_function(jit_printer *p) {
     hg_free(p->block.kept_field);
     hg_free(p->by.bases);
     hg_free(p->by.sizes);
+    hg_free(p->by.inputs);
+    hg_free(p->by.divisors);
     p->by.values = p->by.splats = p->by.checked = p->by.arrays = p->by.vars = p->by.bases =
-        p->by.sizes = NULL;
+        p->by.sizes = p->by.inputs = NULL;
+    p->by.divisors = NULL;
     p->by.widths = NULL;
     p->by.wholes = NULL;
     p->block.kept_field = NULL;

@@ -69,6 +69,11 @@ typedef struct jit_limit {
     uint64_t high;
 } jit_limit;
 
+/* Numbers that divide by an input (prim.c). */
+typedef struct jit_divisor {
+    LLVMValueRef m, is_one, is_some;
+} jit_divisor;
+
 typedef struct jit_types {
     LLVMTypeRef none, i1, i8, i16, i32, i64, i128, f16, f32, f64, ptr;
 } jit_types;
@@ -117,6 +122,8 @@ typedef struct jit_printer {
         LLVMValueRef *values, *splats; /* by value id */
         LLVMValueRef *arrays;          /* by variable id: where an array lies */
         LLVMValueRef *bases, *sizes;   /* by slot */
+        LLVMValueRef *inputs;          /* of the launch, by number; NULL: not used yet */
+        jit_divisor *divisors;         /* the same */
         LLVMValueRef *checked; /* by value id, of a CHECK that is made: where loads behind it may
                                   read, without disp; zeros: not known */
         uint8_t *widths;       /* by value id: bytes of an element of a mask */

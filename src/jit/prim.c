@@ -88,6 +88,45 @@ static LLVMValueRef divide(jit_printer *p, const vec_value *v, LLVMValueRef a, L
     return LLVMBuildSelect(p->b, none, zero, q, "");
 }
 
+/* What divides by an input of 32 bits without a division: with m = 2^64 / d, rounded up, the
+ * quotient is the upper half of m * x (Lemire, Kaser, Kurz: exact for 32 bits). For d = 1 m has no
+ * room: `is_one` adds x. Where the input is 0 m is, and `is_some` makes the remainder 0. */
+static const jit_divisor *divisor_of(jit_printer *p, const vec_value *input) {
+    jit_divisor *made = &p->by.divisors[input->u.imm];
+    if (made->m) return made;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    LLVMValueRef d = p->by.values[input->id];
+    jit_go_behind(p, d);
+    LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, d, jit_u32(p, 0), ""),
+                 one = LLVMBuildICmp(p->b, LLVMIntEQ, d, jit_u32(p, 1), ""),
+                 by = LLVMBuildSelect(p->b, none, jit_u32(p, 1), d, ""),
+                 q = LLVMBuildUDiv(p->b, jit_u64(p, UINT64_MAX),
+                                   LLVMBuildZExt(p->b, by, p->t.i64, ""), ""),
+                 m = LLVMBuildAdd(p->b, q, jit_u64(p, 1), "");
+    made->m = LLVMBuildSelect(p->b, none, jit_u64(p, 0), m, "");
+    made->is_one = LLVMBuildSExt(p->b, one, p->t.i32, "");
+    made->is_some = LLVMBuildSExt(p->b, LLVMBuildNot(p->b, none, ""), p->t.i32, "");
+    LLVMPositionBuilderAtEnd(p->b, here);
+    return made;
+}
+
+static LLVMValueRef divide_by_input(jit_printer *p, const vec_value *v, LLVMValueRef a) {
+    const jit_divisor *d = divisor_of(p, v->args[1]);
+    LLVMValueRef product = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, d->m, p->t.i128, ""),
+                                        LLVMBuildZExt(p->b, a, p->t.i128, ""), ""),
+                 upper = LLVMBuildLShr(p->b, product, LLVMConstInt(p->t.i128, 64, false), ""),
+                 q = LLVMBuildAdd(p->b, LLVMBuildTrunc(p->b, upper, p->t.i32, ""),
+                                  LLVMBuildAnd(p->b, a, d->is_one, ""), "");
+    if (v->prim == KIR_UDIV) return q;
+    LLVMValueRef whole = LLVMBuildMul(p->b, q, p->by.values[v->args[1]->id], "");
+    return LLVMBuildAnd(p->b, LLVMBuildSub(p->b, a, whole, ""), d->is_some, "");
+}
+
+static bool is_by_input(const vec_value *v) {
+    return !v->each && (v->prim == KIR_UDIV || v->prim == KIR_UREM) && v->type == HG_TYPE_U32 &&
+           v->args[1]->op == VEC_INPUT;
+}
+
 static LLVMValueRef shift(jit_printer *p, const vec_value *v, LLVMValueRef a, LLVMValueRef amount) {
     LLVMTypeRef type = LLVMTypeOf(a);
     amount = LLVMBuildAnd(p->b, amount, number(p, v, p->t.i32, bytes_of(v) * 8 - 1), "");
@@ -369,7 +408,7 @@ static LLVMValueRef arithmetic(jit_printer *p, const vec_value *v) {
     case KIR_UDIV:
     case KIR_UREM:
     case KIR_SDIV:
-    case KIR_SREM: return divide(p, v, a, b);
+    case KIR_SREM: return is_by_input(v) ? divide_by_input(p, v, a) : divide(p, v, a, b);
     case KIR_AND: return LLVMBuildAnd(p->b, a, b, "");
     case KIR_OR: return LLVMBuildOr(p->b, a, b, "");
     case KIR_XOR: return LLVMBuildXor(p->b, a, b, "");

@@ -123,32 +123,51 @@ static kir_var *carrier(plan_splitter *s, kir_value *v) {
     return var;
 }
 
-/* Operations on operations that are made again rather than carried: an index of a lane is two or
- * three. */
-enum { MOST_REMADE = 3 };
+/* Operations that are made again rather than carried: an index of a lane is two or three, its row
+ * and column in an array a few more. Of what is the same in all lanes one value is carried, which
+ * costs less. */
+enum { MOST_REMADE = 12, MOST_REMADE_ONCE = 3 };
 
-/* Constants, inputs, ids, and what is a few integer operations on them. */
-static bool is_remade(const kir_value *v, int depth) {
+static bool is_remade(const kir_value *v, uint32_t *most, bool carries);
+
+/* The same in all lanes, and more than a few operations. */
+static bool is_carried_once(const kir_value *v) {
+    uint32_t few = MOST_REMADE_ONCE;
+    return v->uniformity == KIR_UNIFORM && kir_type_bytes(v->type) <= 8 &&
+           !is_remade(v, &few, false);
+}
+
+/* Whether a value is a constant, an input, an id, or a few integer operations on such, and, with
+ * carries, on what is carried once. *most: how many there may be, and what is left of that. */
+static bool is_remade(const kir_value *v, uint32_t *most, bool carries) {
     if (v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID) return true;
-    bool simple = v->op == KIR_ZEXT || v->op == KIR_TRUNC ||
-                  kir_op_has((kir_op)v->op, KIR_F_SHIFTS) ||
+    bool simple = v->op == KIR_ZEXT || v->op == KIR_TRUNC || v->op == KIR_UDIV ||
+                  v->op == KIR_UREM || kir_op_has((kir_op)v->op, KIR_F_SHIFTS) ||
                   (kir_op_has((kir_op)v->op, KIR_F_CHEAP) &&
                    kir_op_get((kir_op)v->op)->class == KIR_CLASS_INT);
-    if (!simple || depth == 0 || kir_type_bytes(v->type) > 8) return false;
+    if (!simple || *most == 0 || kir_type_bytes(v->type) > 8) return false;
+    --*most;
     for (uint8_t i = 0; i < v->nargs; i++)
-        if (kir_type_bytes(v->args[i]->type) > 8 || !is_remade(v->args[i], depth - 1)) return false;
+        if (kir_type_bytes(v->args[i]->type) > 8 ||
+            (!(carries && is_carried_once(v->args[i])) && !is_remade(v->args[i], most, carries)))
+            return false;
     return true;
 }
+
+static kir_value *brought(plan_splitter *s, kir_value *v, kir_value *user);
 
 /* A copy of such a value in front of its user. */
 static kir_value *remake(plan_splitter *s, const kir_value *v, kir_value *user) {
     kir_value *args[3] = {NULL};
     for (uint8_t i = 0; i < v->nargs; i++) {
-        args[i] = remake(s, v->args[i], user);
+        args[i] = is_carried_once(v->args[i]) ? brought(s, v->args[i], user)
+                                              : remake(s, v->args[i], user);
         if (!args[i]) return NULL;
     }
     kir_value *copy = insert(s, s->main, user, false, (kir_op)v->op, v->type, v->nargs, args);
-    if (copy) copy->u = v->u;
+    if (!copy) return NULL;
+    copy->u = v->u;
+    copy->uniformity = v->uniformity;
     return copy;
 }
 
@@ -158,6 +177,17 @@ static bool is_handle(const kir_value *user, uint8_t i) {
            (user->u.mem.space == KIR_BUFFER || user->u.mem.space == KIR_POOL);
 }
 
+/* A value of another segment in front of its user, as it was carried. */
+static kir_value *brought(plan_splitter *s, kir_value *v, kir_value *user) {
+    if (plan_segment_of(s, v) == plan_segment_of(s, user)) return v;
+    kir_var *var = carrier(s, v);
+    kir_value *get = var ? insert(s, s->main, user, false, KIR_VAR_GET, v->type, 0, NULL) : NULL;
+    if (!get) return NULL;
+    get->u.var = var;
+    get->uniformity = v->uniformity;
+    return get;
+}
+
 static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
     kir_value *v = user->args[i];
     if (plan_is_node(s, user)) {
@@ -165,16 +195,10 @@ static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
         return;
     }
     if (plan_segment_of(s, v) == plan_segment_of(s, user)) return;
-    if (is_remade(v, is_handle(user, i) ? 0 : MOST_REMADE)) {
-        kir_value *copy = remake(s, v, user);
-        if (copy) user->args[i] = copy;
-        return;
-    }
-    kir_var *var = carrier(s, v);
-    kir_value *get = var ? insert(s, s->main, user, false, KIR_VAR_GET, v->type, 0, NULL) : NULL;
-    if (!get) return;
-    get->u.var = var;
-    user->args[i] = get;
+    uint32_t most = is_handle(user, i) ? 0 : MOST_REMADE;
+    bool again = !is_carried_once(v) && is_remade(v, &most, most > 0);
+    kir_value *here = again ? remake(s, v, user) : brought(s, v, user);
+    if (here) user->args[i] = here;
 }
 
 /* A lane that stops alone must stay stopped in the segments after its own. */

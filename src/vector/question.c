@@ -43,6 +43,13 @@ static bool may_have_whole_turns(const vec_question *q, const vec_value *lanes) 
     return is_number(lanes) ? lanes->u.imm && lanes->u.imm % q->k->lanes == 0 : is_one(q, lanes);
 }
 
+/* The first lane's number, as it is or in another type, in which it is asked to fit. */
+static bool is_first(const vec_value *v) {
+    while (v->op == VEC_PRIM && !v->each && (v->prim == KIR_TRUNC || v->prim == KIR_ZEXT))
+        v = v->args[0];
+    return v->op == VEC_FIRST;
+}
+
 bool vec_is_bounded_prim(const vec_question *q, const vec_value *v) {
     const vec_value *const *a = (const vec_value *const *)v->args;
     switch ((kir_op)v->prim) {
@@ -59,7 +66,7 @@ bool vec_is_bounded_prim(const vec_question *q, const vec_value *v) {
     case KIR_TRUNC: return vec_has_bounds(q, a[0]);
     case KIR_UDIV: return vec_has_bounds(q, a[0]) && is_one(q, a[1]);
     case KIR_UREM: /* within a row of whole turns */
-        return !q->k->blocks && a[0]->op == VEC_FIRST && may_have_whole_turns(q, a[1]);
+        return !q->k->blocks && is_first(a[0]) && may_have_whole_turns(q, a[1]);
     default: return false;
     }
 }

@@ -52,6 +52,30 @@ static const char ROWS[] = "module rows\n"
                            "  store buffer slot 1 %y [%at], %v\n"
                            "}\n";
 
+/* y[i] = m / w in the upper half, m % w in the lower one: of two inputs. */
+static const char DIVIDES[] = "module divides\n"
+                              "input 0: u64 param 1 buffer \"y\"\n"
+                              "input 1: u32 param 2 \"m\"\n"
+                              "input 2: u32 param 3 \"w\"\n"
+                              "slot 0: buffer input 0 written\n"
+                              "\n"
+                              "function @main() -> void {\n"
+                              "  %y = input 0\n"
+                              "  %m = input 1\n"
+                              "  %w = input 2\n"
+                              "  %i: u64 = id global_lane_id\n"
+                              "  %three: u32 = const 3\n"
+                              "  %half: u32 = const 32\n"
+                              "  %at: u64 = shl %i, %three\n"
+                              "  %q: u32 = udiv %m, %w\n"
+                              "  %r: u32 = urem %m, %w\n"
+                              "  %upper: u64 = zext %q\n"
+                              "  %lower: u64 = zext %r\n"
+                              "  %high: u64 = shl %upper, %half\n"
+                              "  %both: u64 = or %high, %lower\n"
+                              "  store buffer slot 0 %y [%at], %both\n"
+                              "}\n";
+
 static const struct {
     uint32_t bytes;
     const char *cpu;
@@ -187,6 +211,51 @@ static void test_rows(const hg_jit_table *jit) {
     CHECK_U64(lanes_of_first(jit, 32), 16);
 }
 
+/* ---- quotients by inputs ---- */
+
+static uint64_t quotient_and_rest(uint32_t m, uint32_t w) {
+    return w ? (uint64_t)(m / w) << 32 | m % w : 0;
+}
+
+/* At what is hardest for a product in place of a division: numbers beside multiples, divisors
+ * beside powers of two, nothing, one, and the largest. */
+static void test_quotients(const hg_jit_table *jit, uint32_t bytes, const char *cpu) {
+    enum { LANES = 16, NUMBERS = 4096 };
+    const native_loader *loader = native_choose()->loader;
+    form f = make_of(DIVIDES, LANES);
+    char reason[256];
+    hg_jit_object object = {0};
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object,
+                               reason) == HG_OK,
+                  "%s", reason);
+    void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
+                              : NULL;
+    CHECK_MESSAGE(code, "%s", reason);
+    uint64_t random = 88172645463325252u, inputs[3] = {0}, y[LANES], wrong = 0;
+    hgv_memory memory = {(uint8_t *)y, sizeof y, true};
+    hgv_launch launch = {.inputs = inputs, .slots = &memory, .lanes = LANES, .fuel = 1 << 30};
+    void (*run)(hgv_launch *, uint64_t, uint64_t) = NULL;
+    if (code) *(void **)(void *)&run = loader->entry(code);
+    for (uint32_t i = 0; code && i < NUMBERS; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        const uint32_t shift = (uint32_t)random % 32, near = (uint32_t)(random >> 8) % 3;
+        uint32_t w = i % 4 == 0 ? (UINT32_C(1) << shift) + near - 1
+                                : (uint32_t)(random >> 32) >> shift;
+        if (i < 4) w = i ? UINT32_MAX - (i - 1) : 1;
+        const uint32_t most = w ? UINT32_MAX / w : 0;
+        const uint32_t m = i % 8 < 4 ? w * (most - (uint32_t)(random >> 16) % 2) + near - 1
+                                     : (uint32_t)(random >> 24);
+        inputs[1] = m;
+        inputs[2] = w;
+        run(&launch, 0, LANES);
+        for (uint32_t l = 0; l < LANES; l++) wrong += y[l] != quotient_and_rest(m, w);
+    }
+    CHECK_U64(wrong, 0);
+    if (code) loader->unload(code);
+    if (object.bytes) jit->release(object.bytes);
+    drop(f);
+}
+
 /* ---- threads ---- */
 
 static void *compile_some(void *jit) {
@@ -252,6 +321,7 @@ int main(void) {
         test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 16, 16);
         test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 16, 41);
         test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 32, 59);
+        test_quotients(jit, LEVELS[i].bytes, LEVELS[i].cpu);
     }
     test_rows(jit);
     test_threads(jit);

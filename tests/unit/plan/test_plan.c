@@ -284,8 +284,48 @@ static void test_limits(void) {
     hg_text_free(&text);
 }
 
+/* What lives across a step in each lane: rows and columns of a lane's number are made again, what
+ * is the same in all lanes on the way there is carried once; what is long, or comes from memory, is
+ * kept a lane at a time. */
+static void test_made_again(void) {
+    static const struct {
+        const char *body, *use;
+        uint64_t scratch; /* bytes a lane */
+    } cases[] = {
+        {" cvt.u32.u64 r10, r255\n cvt.u32.u64 r11, r4\n div.u32 r12, r10, r11\n"
+         " rem.u32 r13, r10, r11\n mul.u32 r12, r12, r11\n",
+         " add.u32 r12, r12, r13\n stg.u32 [r5 + r0], r12\n", 0},
+        {" cvt.u32.u64 r10, r255\n reduce.add.u32 r11, [r5 + r20], r4\n rem.u32 r12, r10, r11\n",
+         " stg.u32 [r5 + r0], r12\n", 0},
+        {" cvt.u32.u64 r10, r255\n ldg.u32 r11, [r5 + r0]\n rem.u32 r12, r10, r11\n",
+         " stg.u32 [r5 + r0], r12\n", 8},
+        {" cvt.f32.u64 r12, r255\n sqrt.f32 r12, r12\n", " stg.f32 [r1 + r0], r12\n", 8},
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(cases); i++) {
+        char body[1024];
+        snprintf(body, sizeof body, MINE "%s bar.grid\n%s", cases[i].body, cases[i].use);
+        hg_plan *plan = plan_of(body, PLAN_READS_INPUTS);
+        CHECK_MESSAGE(plan->scratch_lane_bytes == cases[i].scratch, "case %u: %llu bytes a lane",
+                      (unsigned)i, (unsigned long long)plan->scratch_lane_bytes);
+        plan_destroy(plan);
+    }
+    /* As many operations as there may be, and one more. */
+    for (uint32_t count = 12; count <= 13; count++) {
+        hg_text body = {0};
+        hg_text_addf(&body, MINE " cvt.u32.u64 r10, r255\n mov_imm.u32 r12, 77\n");
+        for (uint32_t i = 1; i < count; i++)
+            hg_text_addf(&body, " %s.u32 r10, r10, r12\n", i % 2 ? "mul" : "xor");
+        hg_text_addf(&body, " bar.grid\n stg.u32 [r5 + r0], r10\n");
+        hg_plan *plan = plan_of(body.data, PLAN_READS_INPUTS);
+        CHECK_U64(plan->scratch_lane_bytes, count == 12 ? 0 : 8);
+        plan_destroy(plan);
+        hg_text_free(&body);
+    }
+}
+
 int main(void) {
     test_limits();
+    test_made_again();
     for (size_t i = 0; i < HG_COUNT_OF(WAITS); i++) test_waits(&WAITS[i]);
     test_lists();
     test_values_in_memory();
