@@ -11,7 +11,8 @@ static const struct {
     hg_comm_kind kind;
 } KINDS[] = {{"all_gather", HG_COMM_ALL_GATHER},
              {"all_reduce", HG_COMM_ALL_REDUCE},
-             {"reduce_scatter", HG_COMM_REDUCE_SCATTER}};
+             {"reduce_scatter", HG_COMM_REDUCE_SCATTER},
+             {"broadcast", HG_COMM_BROADCAST}};
 
 typedef struct planned {
     graph_shard_options options;
@@ -31,8 +32,9 @@ static void count_wire(cli *c, planned *p) {
             const graph_exchange *e = &p->cost.exchanges[i];
             if (strcmp(hg_op_get(e->op)->text, KINDS[k].name) != 0) continue;
             uint64_t bytes;
-            p->calls[k]++;
-            if (!comm_call_bytes(KINDS[k].kind, e->block, p->options.ranks, &bytes) ||
+            p->calls[k] += e->calls;
+            if (!comm_call_bytes(KINDS[k].kind, e->block, e->ranks, &bytes) ||
+                !hg_mul_u64(bytes, e->calls, &bytes) ||
                 !hg_add_u64(p->wire[k], bytes, &p->wire[k]) ||
                 !hg_add_u64(p->all_wire, bytes, &p->all_wire)) {
                 too_many(c, KINDS[k].name);

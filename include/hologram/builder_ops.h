@@ -1020,13 +1020,14 @@ typedef struct hg_gemm_operands {
     hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
     hg_arg activation; /**< hg_arg_name; left out: identity */
     hg_arg bias_strides; /**< hg_tuple_of counts; left out: (0, 1) */
+    hg_arg accumulate; /**< hg_flag; left out: false */
 } hg_gemm_operands;
-/** c = activation(alpha a b + beta c + bias), a of m x k, b of k x n, n elements of bias or, with bias_strides, m x n; lda, ldb, ldc: elements from one row to the next */
+/** c = activation(alpha a b + beta c + bias), a of m x k, b of k x n, n elements of bias or, with bias_strides, m x n; lda, ldb, ldc: elements from one row to the next; accumulate: sums begin at c */
 static inline hg_builder *hg_build_gemm(hg_builder *builder, hg_type type, hg_gemm_operands operands) {
     const hg_arg args[] = {operands.c, operands.a, operands.b, operands.m, operands.n, operands.k,
                            operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda, operands.ldb,
-                           operands.ldc, operands.bias, operands.activation, operands.bias_strides};
-    return hg_builder_add(builder, 0x120, type, HG_TYPE_COUNT, args, 16);
+                           operands.ldc, operands.bias, operands.activation, operands.bias_strides, operands.accumulate};
+    return hg_builder_add(builder, 0x120, type, HG_TYPE_COUNT, args, 17);
 }
 /** Operands of hg_build_batched_gemm by name. */
 typedef struct hg_batched_gemm_operands {
@@ -1048,13 +1049,15 @@ typedef struct hg_batched_gemm_operands {
     hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
     hg_arg activation; /**< hg_arg_name; left out: identity */
     hg_arg bias_strides; /**< hg_tuple_of counts; left out: (0, 1) */
+    hg_arg accumulate; /**< hg_flag; left out: false */
 } hg_batched_gemm_operands;
 /** gemm of each matrix of a batch; batch_strides: elements from one to the next of a, b and c, 0: the same one for all */
 static inline hg_builder *hg_build_batched_gemm(hg_builder *builder, hg_type type, hg_batched_gemm_operands operands) {
     const hg_arg args[] = {operands.c, operands.a, operands.b, operands.batch, operands.m, operands.n,
                            operands.k, operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda,
-                           operands.ldb, operands.ldc, operands.batch_strides, operands.bias, operands.activation, operands.bias_strides};
-    return hg_builder_add(builder, 0x121, type, HG_TYPE_COUNT, args, 18);
+                           operands.ldb, operands.ldc, operands.batch_strides, operands.bias, operands.activation, operands.bias_strides,
+                           operands.accumulate};
+    return hg_builder_add(builder, 0x121, type, HG_TYPE_COUNT, args, 19);
 }
 /** Operands of hg_build_conv2d by name. */
 typedef struct hg_conv2d_operands {
@@ -1335,13 +1338,14 @@ typedef struct hg_mixed_precision_gemm_operands {
     hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
     hg_arg activation; /**< hg_arg_name; left out: identity */
     hg_arg bias_strides; /**< hg_tuple_of counts; left out: (0, 1) */
+    hg_arg accumulate; /**< hg_flag; left out: false */
 } hg_mixed_precision_gemm_operands;
 /** gemm of f16 or bf16 matrices; c, bias and all sums are f32 */
 static inline hg_builder *hg_build_mixed_precision_gemm(hg_builder *builder, hg_type type, hg_mixed_precision_gemm_operands operands) {
     const hg_arg args[] = {operands.c, operands.a, operands.b, operands.m, operands.n, operands.k,
                            operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda, operands.ldb,
-                           operands.ldc, operands.bias, operands.activation, operands.bias_strides};
-    return hg_builder_add(builder, 0x143, type, HG_TYPE_COUNT, args, 16);
+                           operands.ldc, operands.bias, operands.activation, operands.bias_strides, operands.accumulate};
+    return hg_builder_add(builder, 0x143, type, HG_TYPE_COUNT, args, 17);
 }
 /** Operands of hg_build_group_norm by name. */
 typedef struct hg_group_norm_operands {

@@ -435,21 +435,23 @@ static hg_status make_results(inference *f) {
 
 bool graph_leaves_contents(graph_request *r) {
     const hg_op_info *row = hg_op_get((hg_op)r->op);
+    bool leaves = false;
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *info = &row->operands[i];
+        const graph_operand *given = graph_given(r, i);
+        if (given && given->number && strcmp(info->name, "accumulate") == 0) return false;
         if (info->kind != HG_K_LITERAL || strcmp(info->name, "beta") != 0) continue;
-        const graph_operand *beta = graph_given(r, i);
         const hg_inst in = {.type = r->type};
         bool zero = true;
-        for (uint64_t k = 0; beta && k < hg_type_size_bytes(hg_literal_type(&in, info)); k++)
-            zero = zero && beta->bytes[k] == 0;
-        return zero;
+        for (uint64_t k = 0; given && k < hg_type_size_bytes(hg_literal_type(&in, info)); k++)
+            zero = zero && given->bytes[k] == 0;
+        leaves = zero;
     }
-    return false;
+    return leaves;
 }
 
-/* An array that is read and written must have contents before, but for c of a product that beta=0
- * does not read. */
+/* An array that is read and written must have contents before, but for c of a product that neither
+ * beta nor accumulate reads. */
 static hg_status check_contents(inference *f, uint32_t operand) {
     if (graph_given(f->r, operand) || graph_leaves_contents(f->r)) return HG_OK;
     return hg_fail(HG_ERROR_INVALID_ARGUMENT,

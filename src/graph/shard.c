@@ -112,13 +112,6 @@ static hg_status choose(shard *s, const shard_rule *rule, choice *best) {
 
 /* ---- calls ---- */
 
-static const shard_array *array_of(const shard_rule *rule, uint32_t operand, bool result) {
-    for (uint32_t i = 0; i < rule->array_count; i++)
-        if (rule->arrays[i].operand == operand && rule->arrays[i].result == result)
-            return &rule->arrays[i];
-    return NULL;
-}
-
 /* A size of the call with a part of one of the extents that it is a product of. */
 static uint64_t local_size(const shard *s, const shard_rule *rule, const choice *c,
                            const graph_operand *o, uint64_t number) {
@@ -148,7 +141,7 @@ static hg_status local_items(shard *s, graph_operand *o) {
 
 static hg_status local_operand(shard *s, const shard_rule *rule, const choice *c,
                                graph_operand *o) {
-    const shard_array *a = array_of(rule, o->operand, false);
+    const shard_array *a = shard_array_of(rule, o->operand, false);
     switch ((graph_operand_kind)o->kind) {
     case GRAPH_ARRAY:
         return shard_want(s, o->number, a ? place_along(a, c->way, c->cut) : WHOLE, &o->number);
@@ -179,7 +172,7 @@ static hg_status add_results(shard *s, const shard_rule *rule, const choice *c,
     for (uint32_t i = 0; i < call->result_count; i++) {
         results[i] = s->g->results.data[call->first_result + i];
         uint32_t value = results[i].value;
-        const shard_array *a = array_of(rule, results[i].operand, true);
+        const shard_array *a = shard_array_of(rule, results[i].operand, true);
         places[i] = a ? place_along(a, c->way, c->cut) : WHOLE;
         if (c->way && c->way->folded)
             places[i] = (shard_place){GRAPH_PARTIAL, 0, (uint8_t)rule->operation, 0};
@@ -208,6 +201,14 @@ static hg_status add_copy(shard *s, const graph_call *call) {
     return shard_add_form(s, result, WHOLE, local);
 }
 
+/* The result is whole on each rank. */
+static hg_status add_handed_on(shard *s, const graph_call *call, const shard_rule *rule,
+                               const graph_operand *operands) {
+    uint32_t value = s->g->results.data[call->first_result].value, local;
+    HG_TRY(shard_hand_on(s, call, rule, operands, value, &local));
+    return add_result(s, value, WHOLE, local);
+}
+
 static hg_status add_call(shard *s, const graph_call *call) {
     shard_rule rule;
     choice c;
@@ -223,6 +224,7 @@ static hg_status add_call(shard *s, const graph_call *call) {
         operands[i] = s->g->operands.data[call->first_operand + i];
         HG_TRY(local_operand(s, &rule, &c, &operands[i]));
     }
+    if (c.way && c.way->handed_on) return add_handed_on(s, call, &rule, operands);
     HG_TRY(add_results(s, &rule, &c, call, results, places));
     HG_TRY(
         graph_add_parts(s->to, &local, operands, call->operand_count, results, call->result_count));
@@ -349,7 +351,10 @@ static uint64_t kind_of(const shard *s, uint32_t rank) {
 }
 
 static void find_alike(const shard *s, graph_sharded *sharded) {
-    for (uint32_t r = 0; sharded->kinds && r < s->ranks; r++) sharded->kinds[r] = kind_of(s, r);
+    for (uint32_t r = 0; sharded->kinds && r < s->ranks; r++) {
+        uint64_t end = r == 0 ? 1 : r + 1 == s->ranks ? 2 : 3;
+        sharded->kinds[r] = kind_of(s, r) ^ (s->handed_on ? end << 62 : 0);
+    }
 }
 
 /* ---- all of it ---- */

@@ -52,10 +52,12 @@ void graph_give_part(const graph_part *part, const uint8_t *own, uint8_t *whole)
 
 /* ---- what it takes (shard_count.c) ---- */
 
-/* A collective, the same on all ranks. */
+/* Equal collectives. */
 typedef struct graph_exchange {
     hg_op op;
     uint64_t block; /* bytes: of all_gather what a rank gives, of reduce_scatter what it gets */
+    uint32_t ranks; /* that have a part in it */
+    uint64_t calls; /* so many of them */
 } graph_exchange;
 
 /* Ranks that take the same. */
@@ -74,6 +76,9 @@ typedef struct graph_shard_cost {
     graph_rank_cost *costs;
     uint32_t cost_count;
 } graph_shard_cost;
+
+/* Products that ranks hand on go in blocks of that many bytes or more; tests make it small. */
+extern uint64_t shard_least_block;
 
 /* No rank is carried out, and no element looked at. */
 hg_status graph_count_shards(const hg_graph *g, const uint64_t *symbols,

@@ -142,12 +142,21 @@ hg_status hg_graph_shard(const hg_graph *g, const hg_graph_shard_options *given,
 
 /* ---- all of them ---- */
 
-/* A collective as all ranks have to call it, but for the devices. */
+/* A collective as its ranks have to call it. */
 typedef struct meeting {
     const graph_call *call; /* NULL: there is none left */
-    uint64_t count, root, devices;
+    uint64_t count, root;
     const char *operation;
+    const graph_extent *devices; /* the ranks that have a part in it */
+    uint32_t device_count;       /* 0: all */
 } meeting;
+
+/* Where a rank is in its graph. */
+typedef struct follower {
+    const hg_graph *g;
+    uint64_t at;
+    meeting next;
+} follower;
 
 static void read_operand(const hg_graph *g, const graph_operand *o, const char *name, meeting *m) {
     uint64_t number = 0;
@@ -155,31 +164,52 @@ static void read_operand(const hg_graph *g, const graph_operand *o, const char *
     if (o->kind == GRAPH_COUNT && strcmp(name, "n") == 0) m->count = number;
     if (o->kind == GRAPH_COUNT && strcmp(name, "root") == 0) m->root = number;
     if (o->kind == GRAPH_NAME) m->operation = hg_opname_name((hg_opname)o->number);
-    if (o->kind == GRAPH_TUPLE) m->devices = o->number;
-}
-
-/* The next collective from *at on. */
-static meeting next_meeting(const hg_graph *g, uint64_t *at) {
-    meeting m = {.operation = ""};
-    while (*at < g->calls.count && !graph_is_collective(&g->calls.data[*at])) ++*at;
-    if (*at == g->calls.count) return m;
-    m.call = &g->calls.data[(*at)++];
-    const hg_op_info *row = hg_op_get((hg_op)m.call->op);
-    for (uint32_t i = 0; i < m.call->operand_count; i++) {
-        const graph_operand *o = &g->operands.data[m.call->first_operand + i];
-        read_operand(g, o, row->operands[o->operand].name, &m);
+    if (o->kind == GRAPH_TUPLE) {
+        m->devices = g->items.data + o->first;
+        m->device_count = o->number;
     }
-    return m;
 }
 
-static bool same(const meeting *a, const meeting *b) {
+static uint32_t device_of(const hg_graph *g, const meeting *m, uint32_t i) {
+    uint64_t number = UINT32_MAX;
+    (void)graph_is_number(g, m->devices[i], &number);
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+static bool is_of(const hg_graph *g, const meeting *m, uint32_t rank) {
+    uint32_t i = 0;
+    while (i < m->device_count && device_of(g, m, i) != rank) i++;
+    return !m->device_count || i < m->device_count;
+}
+
+/* Goes to the next collective that the rank has a part in. */
+static void go_on(follower *f, uint32_t rank) {
+    const hg_graph *g = f->g;
+    do {
+        f->next = (meeting){.operation = ""};
+        while (f->at < g->calls.count && !graph_is_collective(&g->calls.data[f->at])) f->at++;
+        if (f->at == g->calls.count) return;
+        f->next.call = &g->calls.data[f->at++];
+        const hg_op_info *row = hg_op_get((hg_op)f->next.call->op);
+        for (uint32_t i = 0; i < f->next.call->operand_count; i++) {
+            const graph_operand *o = &g->operands.data[f->next.call->first_operand + i];
+            read_operand(g, o, row->operands[o->operand].name, &f->next);
+        }
+    } while (!is_of(g, &f->next, rank));
+}
+
+static bool same(const follower *x, const follower *y) {
+    const meeting *a = &x->next, *b = &y->next;
     if (!a->call || !b->call) return a->call == b->call;
+    for (uint32_t i = 0; i < a->device_count && i < b->device_count; i++)
+        if (device_of(x->g, a, i) != device_of(y->g, b, i)) return false;
     return a->call->op == b->call->op && a->call->type == b->call->type && a->count == b->count &&
-           a->root == b->root && a->devices == b->devices &&
+           a->root == b->root && a->device_count == b->device_count &&
            strcmp(a->operation, b->operation) == 0;
 }
 
-static void say(const meeting *m, hg_text *text) {
+static void say(const follower *f, hg_text *text) {
+    const meeting *m = &f->next;
     if (!m->call) {
         hg_text_addf(text, "nothing");
         return;
@@ -187,30 +217,61 @@ static void say(const meeting *m, hg_text *text) {
     hg_text_addf(text, "%s.%s%s%s of %llu elements", hg_op_get((hg_op)m->call->op)->text,
                  hg_type_name((hg_type)m->call->type), *m->operation ? " " : "", m->operation,
                  (unsigned long long)m->count);
+    for (uint32_t i = 0; i < m->device_count; i++)
+        hg_text_addf(text, "%s%u", i ? ", " : " between ranks ", (unsigned)device_of(f->g, m, i));
 }
 
-static hg_status different(uint64_t number, const meeting *first, uint32_t rank,
-                           const meeting *other) {
+static hg_status different(uint64_t number, const follower *followers, uint32_t rank,
+                           uint32_t other) {
     hg_text a = {0}, b = {0};
-    say(first, &a);
-    say(other, &b);
-    hg_status status = a.data && b.data
-                           ? hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                                     "collective %llu: rank 0 calls %s, rank %u %s",
-                                     (unsigned long long)number, a.data, (unsigned)rank, b.data)
-                           : hg_fail_memory();
+    say(&followers[rank], &a);
+    say(&followers[other], &b);
+    hg_status status = a.data && b.data ? hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                                                  "collective %llu: rank %u calls %s, rank %u %s",
+                                                  (unsigned long long)number, (unsigned)rank,
+                                                  a.data, (unsigned)other, b.data)
+                                        : hg_fail_memory();
     hg_text_free(&a);
     hg_text_free(&b);
     return status;
 }
 
-static hg_status compare(const hg_graph *first, uint32_t rank, const hg_graph *other) {
-    uint64_t at = 0, at_other = 0;
-    for (uint64_t number = 0;; number++) {
-        meeting a = next_meeting(first, &at), b = next_meeting(other, &at_other);
-        if (!same(&a, &b)) return different(number, &a, rank, &b);
-        if (!a.call) return HG_OK;
+/* The first rank of a rank's next collective that is elsewhere; `ranks`: all have come to it. */
+static uint32_t missing(const follower *followers, uint32_t ranks, uint32_t rank) {
+    const meeting *m = &followers[rank].next;
+    uint32_t count = m->device_count ? m->device_count : ranks;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = m->device_count ? device_of(followers[rank].g, m, i) : i;
+        if (other >= ranks) return rank;
+        if (!same(&followers[rank], &followers[other])) return other;
     }
+    return ranks;
+}
+
+/* The ranks of the next collective that all of its ranks have come to go on; *moved: there is one.
+ */
+static void meet(follower *followers, uint32_t ranks, uint64_t *number, bool *moved) {
+    *moved = false;
+    for (uint32_t r = 0; r < ranks; r++) {
+        if (!followers[r].next.call || missing(followers, ranks, r) < ranks) continue;
+        const meeting m = followers[r].next;
+        const hg_graph *g = followers[r].g;
+        for (uint32_t i = 0; i < (m.device_count ? m.device_count : ranks); i++) {
+            uint32_t other = m.device_count ? device_of(g, &m, i) : i;
+            go_on(&followers[other], other);
+        }
+        ++*number;
+        *moved = true;
+    }
+}
+
+static hg_status follow(follower *followers, uint32_t ranks) {
+    uint64_t number = 0;
+    for (bool moved = true; moved;) meet(followers, ranks, &number, &moved);
+    for (uint32_t r = 0; r < ranks; r++)
+        if (followers[r].next.call)
+            return different(number, followers, r, missing(followers, ranks, r));
+    return HG_OK;
 }
 
 hg_status hg_graph_check_shards(hg_graph *const *shards, uint32_t ranks) {
@@ -221,9 +282,14 @@ hg_status hg_graph_check_shards(hg_graph *const *shards, uint32_t ranks) {
                        HG_MAX_GRAPH_RANKS);
     for (uint32_t i = 0; i < ranks; i++)
         if (!shards[i]) return hg_null_argument("a graph of shards");
+    for (uint32_t i = 0; i < ranks; i++) HG_TRY(graph_verify(shards[i]));
+    follower *followers = hg_calloc(ranks, sizeof *followers);
+    if (!followers) return hg_fail_memory();
     for (uint32_t i = 0; i < ranks; i++) {
-        HG_TRY(graph_verify(shards[i]));
-        if (i) HG_TRY(compare(shards[0], i, shards[i]));
+        followers[i].g = shards[i];
+        go_on(&followers[i], i);
     }
-    return HG_OK;
+    hg_status status = follow(followers, ranks);
+    hg_free(followers);
+    return status;
 }

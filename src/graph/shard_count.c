@@ -7,16 +7,35 @@
 
 /* ---- of one rank's graph ---- */
 
+/* A collective of all ranks is the first rank's; one between two of them is its root's. */
 static void note_exchange(const hg_graph *g, const graph_call *call, const uint64_t *sizes,
-                          graph_shard_cost *cost) {
+                          uint32_t rank, uint32_t ranks, graph_shard_cost *cost) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
-    graph_exchange *to = &cost->exchanges[cost->exchange_count++];
-    *to = (graph_exchange){.op = (hg_op)call->op};
+    graph_exchange e = {.op = (hg_op)call->op, .ranks = ranks, .calls = 1};
+    uint32_t of = 0;
     for (uint32_t i = 0; i < call->operand_count; i++) {
         const graph_operand *o = &g->operands.data[call->first_operand + i];
-        if (o->kind == GRAPH_COUNT && strcmp(row->operands[o->operand].name, "n") == 0)
-            to->block = plan_times(sizes[o->number], hg_type_size_bytes((hg_type)call->type));
+        const char *name = row->operands[o->operand].name;
+        if (o->kind == GRAPH_COUNT && strcmp(name, "n") == 0)
+            e.block = plan_times(sizes[o->number], hg_type_size_bytes((hg_type)call->type));
+        if (o->kind == GRAPH_TUPLE) {
+            e.ranks = o->number;
+            of = (uint32_t)sizes[g->items.data[o->first]];
+        }
     }
+    if (rank == of) cost->exchanges[cost->exchange_count++] = e;
+}
+
+static hg_status note_exchanges(const hg_graph *g, const uint64_t *sizes, uint32_t rank,
+                                uint32_t ranks, graph_shard_cost *cost) {
+    graph_exchange *more = hg_realloc(
+        cost->exchanges, (size_t)(cost->exchange_count + g->calls.count + 1) * sizeof *more);
+    if (!more) return hg_fail_memory();
+    cost->exchanges = more;
+    for (uint64_t i = 0; i < g->calls.count; i++)
+        if (graph_is_collective(&g->calls.data[i]))
+            note_exchange(g, &g->calls.data[i], sizes, rank, ranks, cost);
+    return HG_OK;
 }
 
 static hg_status count_calls(const hg_graph *g, const uint64_t *sizes, graph_rank_cost *rank) {
@@ -67,18 +86,12 @@ static void count_arrays(const graph_sharded *sharded, graph_rank_cost *rank) {
     }
 }
 
-static hg_status count_rank(const graph_sharded *sharded, graph_rank_cost *rank,
+static hg_status count_rank(const graph_sharded *sharded, uint32_t ranks, graph_rank_cost *rank,
                             graph_shard_cost *cost) {
     const hg_graph *g = sharded->graph;
     uint64_t *sizes = sizes_of(g);
     hg_status status = sizes ? count_calls(g, sizes, rank) : hg_fail_memory();
-    if (status == HG_OK && !cost->exchanges) {
-        cost->exchanges = hg_calloc((size_t)g->calls.count + 1, sizeof *cost->exchanges);
-        status = cost->exchanges ? HG_OK : hg_fail_memory();
-        for (uint64_t i = 0; i < g->calls.count && status == HG_OK; i++)
-            if (graph_is_collective(&g->calls.data[i]))
-                note_exchange(g, &g->calls.data[i], sizes, cost);
-    }
+    if (status == HG_OK) status = note_exchanges(g, sizes, rank->first, ranks, cost);
     hg_free(sizes);
     count_arrays(sharded, rank);
     return status == HG_OK ? count_workspace(g, rank) : status;
@@ -90,6 +103,7 @@ static hg_status count_rank(const graph_sharded *sharded, graph_rank_cost *rank,
 typedef struct met_kind {
     uint64_t kind;
     uint32_t cost;
+    uint64_t first_exchange, exchange_end; /* those that its first rank began */
 } met_kind;
 typedef HG_VEC(met_kind) met_kinds;
 
@@ -100,17 +114,19 @@ static bool is_same(const graph_rank_cost *a, const graph_rank_cost *b) {
 }
 
 /* A rank of a kind that was counted before; false: there was none. */
-static bool is_met(graph_shard_cost *cost, const met_kinds *met, uint64_t kind) {
+static bool is_met(graph_shard_cost *cost, const met_kinds *met, uint64_t kind, uint32_t ranks) {
     for (uint64_t i = 0; i < met->count; i++)
         if (met->data[i].kind == kind) {
             cost->costs[met->data[i].cost].ranks++;
+            for (uint64_t k = met->data[i].first_exchange; k < met->data[i].exchange_end; k++)
+                if (cost->exchanges[k].ranks != ranks) cost->exchanges[k].calls++;
             return true;
         }
     return false;
 }
 
 static hg_status note(graph_shard_cost *cost, const graph_rank_cost *rank, uint64_t kind,
-                      met_kinds *met) {
+                      uint64_t first_exchange, met_kinds *met) {
     met_kind *to = hg_vec_push(met);
     uint32_t i = 0;
     if (!to) return hg_fail_memory();
@@ -119,7 +135,7 @@ static hg_status note(graph_shard_cost *cost, const graph_rank_cost *rank, uint6
         cost->costs[i].ranks++;
     else
         cost->costs[cost->cost_count++] = *rank;
-    *to = (met_kind){kind, i};
+    *to = (met_kind){kind, i, first_exchange, cost->exchange_count};
     return HG_OK;
 }
 
@@ -129,11 +145,12 @@ static hg_status count(const hg_graph *g, const uint64_t *symbols,
     for (uint32_t r = 0; r < options->ranks; r++) {
         graph_sharded sharded = {.kinds = r ? NULL : kinds};
         graph_rank_cost rank = {.first = r, .ranks = 1};
-        if (r && is_met(cost, met, kinds[r])) continue;
+        uint64_t first_exchange = cost->exchange_count;
+        if (r && is_met(cost, met, kinds[r], options->ranks)) continue;
         HG_TRY(graph_shard(g, symbols, options, r, &sharded));
-        hg_status status = count_rank(&sharded, &rank, cost);
+        hg_status status = count_rank(&sharded, options->ranks, &rank, cost);
         graph_sharded_free(&sharded);
-        if (status == HG_OK) status = note(cost, &rank, kinds[r], met);
+        if (status == HG_OK) status = note(cost, &rank, kinds[r], first_exchange, met);
         HG_TRY(status);
     }
     return HG_OK;

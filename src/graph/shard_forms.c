@@ -204,6 +204,7 @@ typedef struct made_call {
     graph_call call;
     graph_operand operands[HG_MAX_OPERANDS];
     uint32_t count;
+    const char *name; /* of its result; NULL: none */
 } made_call;
 
 static hg_status add(made_call *c, const char *name, graph_operand_kind kind, uint64_t number) {
@@ -220,7 +221,7 @@ static hg_status add(made_call *c, const char *name, graph_operand_kind kind, ui
 static hg_status end(made_call *c, uint32_t rank, const uint64_t *extents, uint32_t *made) {
     graph_value v = {.source = GRAPH_RESULT, .type = c->call.type, .rank = (uint8_t)rank};
     for (uint32_t d = 0; d < rank; d++) HG_TRY(set_extent(c->s, &v.extents[d], extents[d]));
-    HG_TRY(graph_add_value(c->s->to, &v, NULL, 0, made));
+    HG_TRY(graph_add_value(c->s->to, &v, c->name, c->name ? strlen(c->name) : 0, made));
     HG_TRY(
         graph_add_parts(c->s->to, &c->call, c->operands, c->count, &(graph_result){0, *made}, 1));
     return graph_append(c->s->to, &c->call);
@@ -235,6 +236,54 @@ static hg_status exchange(shard *s, hg_op op, uint32_t input, uint64_t n, uint32
     HG_TRY(add(&c, "n", GRAPH_COUNT, n));
     if (op != HG_OP_ALL_GATHER) HG_TRY(add(&c, "operation", GRAPH_NAME, operation));
     return end(&c, rank, extents, made);
+}
+
+hg_status shard_broadcast(shard *s, uint32_t input, uint32_t from, uint32_t to, const char *name,
+                          uint32_t *made) {
+    const graph_value *v = &s->to->values.data[input];
+    made_call c = {.s = s,
+                   .call = {.op = HG_OP_BROADCAST, .type = v->type, .writes_more = true},
+                   .name = name};
+    uint64_t extents[PLAN_MAX_RANK], n = 1, first = s->to->items.count;
+    uint32_t rank = v->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        extents[d] = shard_local_extent(s, input, d);
+        n *= extents[d];
+    }
+    HG_TRY(add(&c, "buffer", GRAPH_ARRAY, input));
+    HG_TRY(add(&c, "n", GRAPH_COUNT, n));
+    HG_TRY(add(&c, "root", GRAPH_COUNT, from));
+    for (uint32_t i = 0; i < 2 && to != SHARD_ALL_RANKS; i++) {
+        graph_extent *e = hg_vec_push(&s->to->items);
+        if (!e) return hg_fail_memory();
+        HG_TRY(set_extent(s, e, i ? to : from));
+    }
+    if (to != SHARD_ALL_RANKS) {
+        HG_TRY(add(&c, "devices", GRAPH_TUPLE, 2));
+        for (uint32_t i = 0; i < c.count; i++)
+            if (c.operands[i].kind == GRAPH_TUPLE) c.operands[i].first = (uint32_t)first;
+    }
+    return end(&c, rank, extents, made);
+}
+
+hg_status shard_put_rows(shard *s, uint32_t whole, uint32_t rows, uint64_t at, uint32_t *made) {
+    const graph_value v = s->to->values.data[whole];
+    uint64_t extents[PLAN_MAX_RANK], all = shard_local_extent(s, whole, 0),
+                                     some = shard_local_extent(s, rows, 0), row = 1;
+    made_call c = {.s = s, .call = {.op = HG_OP_KV_CACHE_UPDATE, .type = v.type}};
+    for (uint32_t d = 0; d < v.rank; d++) extents[d] = shard_local_extent(s, whole, d);
+    for (uint32_t d = 1; d < v.rank; d++) row *= extents[d];
+    HG_TRY(view(s, whole, 0, 4, (uint64_t[]){all, 1, 1, row}, NULL, &whole));
+    HG_TRY(view(s, rows, 0, 4, (uint64_t[]){some, 1, 1, row}, NULL, &rows));
+    HG_TRY(add(&c, "cache", GRAPH_ARRAY, whole));
+    HG_TRY(add(&c, "new_kv", GRAPH_ARRAY, rows));
+    HG_TRY(add(&c, "position", GRAPH_COUNT, at));
+    HG_TRY(add(&c, "seq_len", GRAPH_COUNT, some));
+    HG_TRY(add(&c, "batch", GRAPH_COUNT, 1));
+    HG_TRY(add(&c, "heads", GRAPH_COUNT, 1));
+    HG_TRY(add(&c, "head_dim", GRAPH_COUNT, row));
+    HG_TRY(end(&c, 4, (uint64_t[]){all, 1, 1, row}, &whole));
+    return view(s, whole, 0, v.rank, extents, NULL, made);
 }
 
 /* [outer, n, inner] with elements of its middle axis by their numbers. The list is kept with the
@@ -289,21 +338,26 @@ static hg_status turn(shard *s, uint32_t of, uint64_t first, uint64_t second, ui
 
 /* ---- from one place to another ---- */
 
-/* The part of a whole value. */
-static hg_status slice(shard *s, uint32_t value, uint32_t local, shard_place place,
-                       uint32_t *made) {
+uint64_t shard_local_extent(const shard *s, uint32_t local, uint32_t axis) {
+    uint64_t n = 0; /* a rank's graph has numbers alone */
+    (void)graph_is_number(s->to, s->to->values.data[local].extents[axis], &n);
+    return n;
+}
+
+hg_status shard_slice(shard *s, uint32_t local, uint32_t axis, uint64_t start, uint64_t length,
+                      uint32_t *made) {
     const graph_value *v = &s->to->values.data[local];
     uint64_t extents[PLAN_MAX_RANK], strides[PLAN_MAX_RANK], offset = 0, stride = 1;
-    bool empty = shard_length(s, place.cut) == 0;
+    bool empty = length == 0;
     for (uint32_t d = v->rank; d-- > 0;) {
-        extents[d] = shard_extent(s, value, d);
+        extents[d] = shard_local_extent(s, local, d);
         strides[d] = stride;
         if (v->strided && !graph_is_number(s->to, v->strides[d], &strides[d])) strides[d] = 0;
         stride = plan_times(stride, extents[d]);
         empty |= extents[d] == 0;
     }
-    if (!empty) offset = shard_start(s, place.cut) * strides[place.axis];
-    extents[place.axis] = shard_length(s, place.cut);
+    if (!empty) offset = start * strides[axis];
+    extents[axis] = length;
     return view(s, local, offset, v->rank, extents, strides, made);
 }
 
@@ -557,7 +611,8 @@ static hg_status become(shard *s, uint32_t value, shard_place place, uint32_t *l
         HG_TRY(scatter(s, value, &from, place, local));
     } else if (place.kind == GRAPH_SPLIT) {
         if (from.place.kind != GRAPH_WHOLE) HG_TRY(whole_of(s, value, &from, local));
-        HG_TRY(slice(s, value, *local, place, local));
+        HG_TRY(shard_slice(s, *local, place.axis, shard_start(s, place.cut),
+                           shard_length(s, place.cut), local));
     } else {
         return whole_of(s, value, &from, local);
     }

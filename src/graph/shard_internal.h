@@ -34,6 +34,7 @@ typedef struct shard {
     HG_VEC(shard_form) forms;
     uint32_t *first; /* form of each value of g; GRAPH_NOT_SET: none yet */
     hg_op scatter;   /* reduce_scatter */
+    bool handed_on;  /* sums go from rank to rank: the first and the last rank are not as others */
 } shard;
 
 static inline bool shard_same(shard_place a, shard_place b) {
@@ -77,6 +78,18 @@ hg_status shard_want(shard *s, uint32_t value, shard_place place, uint32_t *loca
 hg_status shard_shaped(shard *s, uint32_t local, uint32_t value, uint32_t *made) HG_NODISCARD;
 /* Bytes that all ranks together send for that. */
 uint64_t shard_cost(const shard *s, uint32_t value, shard_place place);
+/* Of a value of the rank's graph. */
+uint64_t shard_local_extent(const shard *s, uint32_t local, uint32_t axis);
+/* Elements `start` to `start + length` of an axis, as a view. */
+hg_status shard_slice(shard *s, uint32_t local, uint32_t axis, uint64_t start, uint64_t length,
+                      uint32_t *made) HG_NODISCARD;
+/* A value of one rank on another one too, or on all; each of them gives an array of its shape. */
+enum { SHARD_ALL_RANKS = UINT16_MAX };
+hg_status shard_broadcast(shard *s, uint32_t input, uint32_t from, uint32_t to, const char *name,
+                          uint32_t *made) HG_NODISCARD;
+/* An array with rows of its first axis, from `at` on, that are others. */
+hg_status shard_put_rows(shard *s, uint32_t whole, uint32_t rows, uint64_t at,
+                         uint32_t *made) HG_NODISCARD;
 /* Forms of a view from those of its array; none where no place of the array is one of the view. */
 hg_status shard_view_forms(shard *s, uint32_t view) HG_NODISCARD;
 
@@ -94,6 +107,9 @@ typedef struct shard_array {
 typedef struct shard_way {
     uint8_t size, sub;
     bool folded;
+    bool handed_on; /* folded: each rank goes on with the sums of the rank before it
+                       (shard_chain.c), so that the result is whole and has the bits of one device
+                     */
 } shard_way;
 
 typedef struct shard_rule {
@@ -109,5 +125,13 @@ typedef struct shard_rule {
 void shard_find_rule(const shard *s, const graph_call *call, shard_rule *rule);
 /* The axis of an array along a way; -1: it has none. */
 int shard_axis_along(const shard_array *array, const shard_way *way);
+/* NULL: the call has no such array. */
+const shard_array *shard_array_of(const shard_rule *rule, uint32_t operand, bool result);
+
+/* ---- sums that ranks hand on (shard_chain.c) ---- */
+
+/* A product whose k is cut, with operands of the rank's graph: *made is its result, whole. */
+hg_status shard_hand_on(shard *s, const graph_call *call, const shard_rule *rule,
+                        const graph_operand *operands, uint32_t value, uint32_t *made) HG_NODISCARD;
 
 #endif

@@ -22,6 +22,7 @@ typedef struct finder {
     uint64_t extents[HG_MAX_OPERANDS][PLAN_MAX_RANK];
     uint8_t count[HG_MAX_OPERANDS];
     bool seen[HG_MAX_OPERANDS], bad[HG_MAX_OPERANDS]; /* bad: arrays have it in other extents */
+    bool handed_on;
 } finder;
 
 /* The next word of a list; false: there is none. */
@@ -163,6 +164,13 @@ int shard_axis_along(const shard_array *array, const shard_way *way) {
     return -1;
 }
 
+const shard_array *shard_array_of(const shard_rule *rule, uint32_t operand, bool result) {
+    for (uint32_t i = 0; i < rule->array_count; i++)
+        if (rule->arrays[i].operand == operand && rule->arrays[i].result == result)
+            return &rule->arrays[i];
+    return NULL;
+}
+
 /* What is calculated by itself has the size in each result, what is folded in none. */
 static bool fits(const finder *f, const shard_way *way) {
     uint32_t arrays = 0;
@@ -179,7 +187,7 @@ static void add_ways(finder *f, const char *word, size_t length, bool folded) {
     uint32_t size = operand_named(f->row, word, length);
     if (size == HG_MAX_OPERANDS || !f->seen[size] || f->bad[size]) return;
     for (uint32_t sub = 0; sub < f->count[size]; sub++) {
-        shard_way way = {(uint8_t)size, (uint8_t)sub, folded};
+        shard_way way = {(uint8_t)size, (uint8_t)sub, folded, folded && f->handed_on};
         if (f->rule->way_count < SHARD_MOST_WAYS && fits(f, &way))
             f->rule->ways[f->rule->way_count++] = way;
     }
@@ -218,12 +226,29 @@ static bool is_plain_product(finder *f) {
     return f->rule->array_count == 3 && (!activation || activation->number == HG_OPNAME_IDENTITY);
 }
 
-/* Integers wrap, so that any order gives the same bits; of floats only what is asked to be fast. */
+/* A product that reads nothing of c, whose c has the type of the sums: the accumulator is c. */
+static bool may_hand_on(const finder *f) {
+    uint32_t c = operand_named(f->row, "c", 1);
+    hg_type type = (hg_type)f->call->type;
+    bool sums = type == HG_TYPE_F32 || type == HG_TYPE_F64 ||
+                f->call->op == HG_OP_MIXED_PRECISION_GEMM;
+    const shard_array *result = shard_array_of(f->rule, c, true);
+    if (operand_named(f->row, "accumulate", 10) == HG_MAX_OPERANDS || !sums || given(f, c))
+        return false;
+    return f->s->ranks > 1 && f->call->result_count == 1 && result &&
+           f->s->sizes[f->s->g->values.data[result->value].elements] != 0 &&
+           f->s->g->values.data[result->value].rank != 0;
+}
+
+/* Integers wrap, so that any order gives the same bits; of floats only what is asked to be fast, or
+ * one sum that goes from rank to rank. */
 static bool may_fold(finder *f) {
     bool reduces = find_operation(f);
-    if (!reduces && !is_plain_product(f)) return false;
     if (hg_type_is_integer((hg_type)f->call->type)) return reduces;
-    return f->s->options->fast && f->rule->operation == HG_OPNAME_SUM;
+    if (!reduces) f->handed_on = !f->s->options->fast && may_hand_on(f);
+    if (f->handed_on) return true;
+    return (reduces || is_plain_product(f)) && f->s->options->fast &&
+           f->rule->operation == HG_OPNAME_SUM;
 }
 
 void shard_find_rule(const shard *s, const graph_call *call, shard_rule *rule) {

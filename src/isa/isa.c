@@ -140,11 +140,12 @@
 #define GEMM_MATRICES FLAG_OR("trans_a", "false"), FLAG_OR("trans_b", "false"), LD("lda"), LD("ldb"), LD("ldc")
 #define GEMM_END INPUT_OR_NONE("bias", "no bias"), FUSION
 #define BIAS_STRIDES TUPLE_OR_NONE("bias_strides", 2, "(0, 1)")
-#define SIG_GEMM {GEMM_ARRAYS, GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, GEMM_END, BIAS_STRIDES}
+#define ACCUMULATE FLAG_OR("accumulate", "false")
+#define SIG_GEMM {GEMM_ARRAYS, GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, GEMM_END, BIAS_STRIDES, ACCUMULATE}
 #define SIG_BATCHED_GEMM {GEMM_ARRAYS, SIZE("batch"), GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, \
-                          TUPLE_OR_NONE("batch_strides", 3, "matrices without a gap"), GEMM_END, BIAS_STRIDES}
+                          TUPLE_OR_NONE("batch_strides", 3, "matrices without a gap"), GEMM_END, BIAS_STRIDES, ACCUMULATE}
 #define SIG_MIXED_GEMM {INOUT_OF(HG_R_F32, "c"), INPUT("a"), INPUT("b"), GEMM_SIZES, FACTOR_F32_OR("alpha", "1"), FACTOR_F32_OR("beta", "0"), \
-                        GEMM_MATRICES, INPUT_OF_OR_NONE(HG_R_F32, "bias", "no bias"), FUSION, BIAS_STRIDES}
+                        GEMM_MATRICES, INPUT_OF_OR_NONE(HG_R_F32, "bias", "no bias"), FUSION, BIAS_STRIDES, ACCUMULATE}
 #define SIG_CONV2D {OUTPUT("output"), INPUT("input"), INPUT("kernel"), SIZE("batch"), SIZE("in_channels"), SIZE("out_channels"), SIZE("height"), \
                     SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride", 2), TUPLE("padding", 2), TUPLE_OR("dilation", 2, "(1, 1)"), \
                     SIZE_OR("groups", "1"), TUPLE_OR_NONE("padding_end", 2, "as padding"), GEMM_END}

@@ -34,6 +34,8 @@ void shlo_gemm(shlo_call *c) {
     uint8_t type = shlo_shape_of(c, "c").type;
     double alpha = shlo_factor(c, "alpha"), beta = shlo_factor(c, "beta");
     ten r = ten_dot(m, a, b, a.rank - 2u, ten_sum_type(a.type));
+    if (shlo_flag(c, "accumulate"))
+        r = ten_binary(m, "add", ten_convert(m, without_batch(m, shlo_in(c, "c")), r.type), r);
     if (alpha != 1) r = ten_binary(m, "multiply", r, everywhere(m, r, alpha));
     if (beta != 0) {
         ten old = ten_convert(m, without_batch(m, shlo_in(c, "c")), r.type);

@@ -12,7 +12,8 @@ typedef struct product {
     double alpha, beta;
     bool trans_a, trans_b, bias;
     const char *activation;
-    bool down; /* the bias is [m, 1] */
+    bool down;  /* the bias is [m, 1] */
+    bool twice; /* a second product goes on from the sums of a first one */
 } product;
 
 static double fused(bool f64, double x, double y, double z) {
@@ -23,7 +24,7 @@ static double rounded(bool f64, double x) { return f64 ? x : (double)(float)x; }
 static double element(const product *p, bool f64, const double *a, const double *b, unsigned row,
                       unsigned column) {
     double sum = 0;
-    for (unsigned l = 0; l < p->k; l++)
+    for (unsigned i = 0, l = 0; i < p->k * (1 + p->twice); i++, l = i % p->k)
         sum = fused(f64, a[p->trans_a ? l * p->m + row : row * p->k + l],
                     b[p->trans_b ? column * p->k + l : l * p->n + column], sum);
     return rounded(f64, sum * p->alpha);
@@ -31,7 +32,7 @@ static double element(const product *p, bool f64, const double *a, const double 
 
 static void multiply(cts *s, const char *name, hg_type type, hg_type result, const product *p) {
     work w;
-    char text[512], more[64] = "";
+    char text[512], more[64] = "", first[256] = "";
     bool f64 = type == HG_TYPE_F64;
     uint64_t outputs = (uint64_t)p->batch * p->m * p->n;
     bool ok = work_begin(&w, s, type, result, outputs, "yabe");
@@ -58,12 +59,16 @@ static void multiply(cts *s, const char *name, hg_type type, hg_type result, con
     free(b);
     free(bias);
     if (strcmp(name, "batched_gemm") == 0) snprintf(more, sizeof more, ", batch=%u", p->batch);
+    if (p->twice)
+        snprintf(first, sizeof first, "%s.%s c=y, a=a, b=b, m=%u, n=%u, k=%u%s\n    ", name,
+                 hg_type_name(type), p->m, p->n, p->k, more);
     snprintf(text, sizeof text,
-             "%s.%s c=y, a=a, b=b, m=%u, n=%u, k=%u, alpha=%g, beta=%g, trans_a=%s, trans_b=%s, "
-             "activation=%s%s%s%s",
-             name, hg_type_name(type), p->m, p->n, p->k, p->alpha, p->beta,
+             "%s%s.%s c=y, a=a, b=b, m=%u, n=%u, k=%u, alpha=%g, beta=%g, trans_a=%s, trans_b=%s, "
+             "activation=%s%s%s%s%s",
+             first, name, hg_type_name(type), p->m, p->n, p->k, p->alpha, p->beta,
              p->trans_a ? "true" : "false", p->trans_b ? "true" : "false", p->activation,
-             p->bias ? ", bias=e" : "", p->down ? ", bias_strides=(1, 0)" : "", more);
+             p->bias ? ", bias=e" : "", p->down ? ", bias_strides=(1, 0)" : "",
+             p->twice ? ", accumulate=true" : "", more);
     work_finish(&w, text);
 }
 
@@ -75,10 +80,12 @@ static const product PRODUCTS[] = {
     {1, 65, 31, 70, 1, 0, true, true, false, "identity", .down = false},
     {1, 3, 5, 0, 1, 0, false, false, true, "identity", .down = false},
     {1, 9, 33, 3, 1, 0, false, false, true, "relu", .down = true},
+    {1, 13, 70, 17, -2, 0, false, false, true, "relu", .twice = true},
 };
 static const product BATCHES[] = {
     {3, 9, 33, 17, 1, 0, false, false, true, "relu", .down = false},
     {2, 5, 4, 3, 1.5, 1, true, true, false, "identity", .down = false},
+    {2, 9, 33, 4, 1, 0, false, false, false, "identity", .twice = true},
 };
 
 /* ---- attention ---- */

@@ -22,7 +22,7 @@ typedef struct tester {
     uint64_t seed, state;
     uint32_t calls, ranks, given_ranks;
     bool failed, show;
-    uint64_t collectives, cut_calls, all_calls;
+    uint64_t collectives, cut_calls, all_calls, handed_on;
 } tester;
 
 typedef struct rank {
@@ -286,12 +286,15 @@ static void note_cut(tester *t, const hg_graph *g) {
         const graph_value *v = &g->values.data[g->results.data[c->first_result].value];
         t->all_calls += v->name != NULL;
         t->cut_calls += v->name != NULL && v->place.kind != GRAPH_WHOLE;
+        for (uint32_t k = 0; k < c->operand_count && graph_is_collective(c); k++)
+            t->handed_on += g->operands.data[c->first_operand + k].kind == GRAPH_TUPLE;
     }
 }
 
 static hg_comm_kind kind_of(hg_op op) {
     return op == HG_OP_ALL_GATHER   ? HG_COMM_ALL_GATHER
            : op == HG_OP_ALL_REDUCE ? HG_COMM_ALL_REDUCE
+           : op == HG_OP_BROADCAST  ? HG_COMM_BROADCAST
                                     : HG_COMM_REDUCE_SCATTER;
 }
 
@@ -306,10 +309,10 @@ static void check_counts(tester *t, const rank *ranks, const graph_shard_options
     t->collectives += cost.exchange_count;
     for (uint64_t i = 0; i < cost.exchange_count; i++) {
         uint64_t bytes = 0;
-        if (!comm_call_bytes(kind_of(cost.exchanges[i].op), cost.exchanges[i].block, t->ranks,
-                             &bytes))
+        const graph_exchange *e = &cost.exchanges[i];
+        if (!comm_call_bytes(kind_of(e->op), e->block, e->ranks, &bytes))
             complain(t, "bytes of a collective cannot be counted");
-        planned += bytes;
+        planned += bytes * e->calls;
     }
     for (uint32_t r = 0; r < t->ranks; r++) sent += ranks[r].comm->counts.sent;
     for (uint32_t i = 0; i < cost.cost_count; i++) members += cost.costs[i].ranks;
@@ -325,9 +328,10 @@ static void check_counts(tester *t, const rank *ranks, const graph_shard_options
     graph_shard_cost_free(&cost);
 }
 
-/* Small ones go beside other steps too. */
+/* Small ones go beside other steps too; products go from rank to rank in many blocks and in one. */
 static void run_ranks(tester *t) {
     hg_exchange_least_apart = 0;
+    shard_least_block = generate_random(&t->state) % 3 * 40;
     rank ranks[MOST_RANKS] = {{0}};
     hg_comm *comms[MOST_RANKS];
     hg_thread threads[MOST_RANKS];
@@ -399,7 +403,8 @@ static void check_graph(tester *t) {
 }
 
 /* Sums of more than one chunk of 4,096 elements, cut at and inside of chunks; a partial input;
- * tables of cosines and sines, which have a batch too; columns of segments. */
+ * tables of cosines and sines, which have a batch too; columns of segments; products whose inner
+ * extent is cut. */
 static void check_sums(tester *t) {
     static const char *const texts[] = {
         ".graph 1\n.input x0 f32 [10000]\ny = parallel_reduce sum, in=x0\n.output out0 = y\n",
@@ -414,22 +419,41 @@ static void check_sums(tester *t) {
         "y = rope input=x0, freqs=c, sin=s\n.output out0 = y\n",
         ".graph 1\n.input x0 f32 [500, 6] split 1\n.input x1 u32 [5]\n"
         "o = scan input=x1, n=5, inner=1, outer=1\n"
-        "y = segment_reduce input=x0, offsets=o, segments=4\n.output out0 = y\n"};
+        "y = segment_reduce input=x0, offsets=o, segments=4\n.output out0 = y\n",
+        ".graph 1\n.input x0 f32 [5, 9001] split 1\n.input x1 f32 [9001, 7]\n"
+        "y = gemm a=x0, b=x1, alpha=-1.5, activation=relu\n.output out0 = y\n",
+        ".graph 1\n.input x0 f64 [300, 2, 9]\n.input x1 f64 [3, 300] split 1\n.view u = x0 "
+        "f64 [300, 18]\ny = gemm a=u, b=x1, trans_a=true, trans_b=true\n.output out0 = y\n",
+        ".graph 1\n.input x0 f32 [4, 3, 70] split 2\n.input x1 f32 [4, 70, 6] split 1\n"
+        "y = batched_gemm a=x0, b=x1\n.output out0 = y\n",
+        ".graph 1\n.input x0 bf16 [13, 500] split 1\n.input x1 bf16 [500, 4] split 0\n"
+        "y = mixed_precision_gemm a=x0, b=x1, alpha=0.5\n.output out0 = y\n"};
     static const struct {
         hg_type type;
         uint64_t in, out;
-    } arrays[] = {{HG_TYPE_F32, 10000, 1},   {HG_TYPE_F16, 9000, 1},  {HG_TYPE_I32, 8193, 1},
-                  {HG_TYPE_I32, 1023, 1023}, {HG_TYPE_F64, 30000, 6}, {HG_TYPE_F32, 240, 240},
-                  {HG_TYPE_F32, 3000, 24}};
+        hg_type type_out, type1;
+        uint64_t in1;
+    } arrays[] = {{HG_TYPE_F32, 10000, 1, HG_TYPE_F32, HG_TYPE_U32, 0},
+                  {HG_TYPE_F16, 9000, 1, HG_TYPE_F16, HG_TYPE_U32, 0},
+                  {HG_TYPE_I32, 8193, 1, HG_TYPE_I32, HG_TYPE_U32, 0},
+                  {HG_TYPE_I32, 1023, 1023, HG_TYPE_I32, HG_TYPE_U32, 0},
+                  {HG_TYPE_F64, 30000, 6, HG_TYPE_F64, HG_TYPE_U32, 0},
+                  {HG_TYPE_F32, 240, 240, HG_TYPE_F32, HG_TYPE_U32, 0},
+                  {HG_TYPE_F32, 3000, 24, HG_TYPE_F32, HG_TYPE_U32, 5},
+                  {HG_TYPE_F32, 45005, 35, HG_TYPE_F32, HG_TYPE_F32, 63007},
+                  {HG_TYPE_F64, 5400, 54, HG_TYPE_F64, HG_TYPE_F64, 900},
+                  {HG_TYPE_F32, 840, 72, HG_TYPE_F32, HG_TYPE_F32, 1680},
+                  {HG_TYPE_BF16, 6500, 52, HG_TYPE_F32, HG_TYPE_BF16, 2000}};
     for (uint32_t i = 0; i < 5 * HG_COUNT_OF(texts) && !test_failed; i++) {
         uint32_t at = i % HG_COUNT_OF(texts);
         memset(&t->graph, 0, sizeof t->graph);
         t->graph.text = strdup(texts[at]);
-        t->graph.array_count = strstr(texts[at], "x1") ? 3 : 2;
+        t->graph.array_count = arrays[at].in1 ? 3 : 2;
         t->graph.arrays[0] = (generated_array){"x0", arrays[at].type, arrays[at].in, false, false};
-        t->graph.arrays[1] = (generated_array){"out0", arrays[at].type, arrays[at].out, true,
+        t->graph.arrays[1] = (generated_array){"out0", arrays[at].type_out, arrays[at].out, true,
                                                false};
-        t->graph.arrays[2] = (generated_array){"x1", HG_TYPE_U32, 5, false, false};
+        t->graph.arrays[2] = (generated_array){"x1", arrays[at].type1, arrays[at].in1, false,
+                                               false};
         t->seed = i + 77;
         check_graph(t);
     }
@@ -466,9 +490,11 @@ int main(int argc, char **argv) {
         check_graph(t);
     }
     for (uint32_t i = 0; i < MOST_RANKS; i++) hg_backend_destroy(t->backends[i]);
-    printf("%llu graphs, %llu of %llu calls shared by ranks, %llu collectives\n",
+    printf("%llu graphs, %llu of %llu calls shared by ranks, %llu collectives, %llu blocks of "
+           "products handed on\n",
            (unsigned long long)count, (unsigned long long)t->cut_calls,
-           (unsigned long long)t->all_calls, (unsigned long long)t->collectives);
+           (unsigned long long)t->all_calls, (unsigned long long)t->collectives,
+           (unsigned long long)t->handed_on);
     free(t);
     return test_done();
 }

@@ -11,11 +11,11 @@ def matmul(a, b):
 
 
 class Gemm(Operation):
-    """c = activation(alpha*a*b + beta*c + bias). Bound, with u of the type of calculation: (k + 4) u |alpha| |a||b| + 4 u (|beta c| + |bias|), times the activation's
+    """c = activation(alpha*(a*b, + c with accumulate) + beta*c + bias). Bound, with u of the type of calculation: (k + 4) u |alpha| |a||b| + 4 u (|beta c| + |bias|), times the activation's
     steepness, and one rounding to the type of elements."""
 
     required = ("c", "a", "b", "m", "n", "k")
-    optional = {"alpha": 1.0, "beta": 0.0, "trans_a": False, "trans_b": False, "lda": None, "ldb": None, "ldc": None, "bias": False, "activation": "identity", "bias_strides": ()}
+    optional = {"alpha": 1.0, "beta": 0.0, "trans_a": False, "trans_b": False, "lda": None, "ldb": None, "ldc": None, "bias": False, "activation": "identity", "bias_strides": (), "accumulate": False}
     inout, arrays_of = ("c",), ("c", "a", "b", "bias")
 
     @staticmethod
@@ -28,7 +28,7 @@ class Gemm(Operation):
         self.a = Matrix(p, k if o["trans_a"] else m, m if o["trans_a"] else k, o["lda"], batch, strides[0], name="a")
         self.b = Matrix(p, n if o["trans_b"] else k, k if o["trans_b"] else n, o["ldb"], batch, strides[1], name="b")
         self.c = Matrix(p, m, n, o["ldc"], batch, strides[2], self.result_type(p), gap=7.5, name="c")
-        if o["beta"] == 0:
+        if o["beta"] == 0 and not o["accumulate"]:
             self.c.clear()
         arrays = {"c": self.c.bits(), "a": self.a.bits(), "b": self.b.bits()}
         if o["bias"]:
@@ -48,6 +48,9 @@ class Gemm(Operation):
             alpha, beta = (w(np.float64(o[name])) if kind == "f64" else w(np.float32(o[name])) for name in ("alpha", "beta"))
             value = alpha * matmul(a, b) if o["k"] else np.zeros(self.c.shape, w)
             size = np.abs(alpha) * matmul(np.abs(a), np.abs(b)) * (o["k"] + 4) if o["k"] else np.zeros(self.c.shape, w)
+            if o["accumulate"]:
+                c = self.c.values.astype(w)
+                value, size = value + alpha * c, size + np.abs(alpha * c) * (o["k"] + 4)
             if o["beta"] != 0:
                 c = self.c.values.astype(w)
                 value, size = value + beta * c, size + 4 * np.abs(beta * c)

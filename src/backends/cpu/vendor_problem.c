@@ -75,7 +75,7 @@ static bool product(const plan_call *call, vendor_problem *p) {
     const uint64_t *extents = plan_array_of(call, c)->extents;
     uint32_t first = extents[0] == 1; /* one product has no dimension in front */
     const plan_array *bias = plan_array_of(call, plan_operand_named(call, "bias"));
-    if ((bias && bias->rank != 1) || call->fn != HG_OP_MOV ||
+    if ((bias && bias->rank != 1) || call->fn != HG_OP_MOV || plan_named(call, "accumulate") ||
         !tensor_of(call, a, first, p, VENDOR_SOURCE) ||
         !tensor_of(call, b, first, p, VENDOR_WEIGHTS) ||
         !tensor_of(call, c, first, p, VENDOR_RESULT) ||

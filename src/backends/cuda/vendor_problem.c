@@ -77,8 +77,9 @@ static bool matrix_of(const plan_call *call, const char *name, lt_matrix *m) {
 static bool product(const plan_call *call, lt_problem *p, lt_factors *factors) {
     const plan_array *c = plan_array_of(call, plan_operand_named(call, "c"));
     if (call->fn != HG_OP_MOV || plan_array_of(call, plan_operand_named(call, "bias")) ||
-        !matrix_of(call, "a", &p->right) || !matrix_of(call, "b", &p->left) ||
-        !matrix_of(call, "c", &p->result) || p->result.transposed)
+        plan_named(call, "accumulate") || !matrix_of(call, "a", &p->right) ||
+        !matrix_of(call, "b", &p->left) || !matrix_of(call, "c", &p->result) ||
+        p->result.transposed)
         return false;
     p->batches = c->rank == 3 ? (uint32_t)c->extents[0] : 1;
     if (p->batches > 1 && p->result.stride == 0) return false;

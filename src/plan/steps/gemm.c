@@ -8,7 +8,8 @@ typedef struct product {
     uint64_t a_row, a_column, b_row, b_column, c_row; /* of a as m x k, of b as k x n */
     uint64_t a_batch, b_batch, c_batch;
     uint32_t a, b, c, bias; /* numbers of operands */
-    bool bias_matrix;       /* with these strides; else n elements, the same for all rows */
+    bool accumulate;
+    bool bias_matrix; /* with these strides; else n elements, the same for all rows */
     uint64_t bias_row, bias_column;
 } product;
 
@@ -44,6 +45,7 @@ static product read_call(const plan_call *call) {
     p.b = plan_operand_named(call, "b");
     p.c = plan_operand_named(call, "c");
     p.bias = plan_operand_named(call, "bias");
+    p.accumulate = plan_named(call, "accumulate");
     uint32_t strides = plan_operand_named(call, "bias_strides");
     if (call->operands[strides].count == 2) {
         p.bias_row = plan_number(call, strides, 0);
@@ -223,7 +225,7 @@ static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const 
         LIBRARY_GEMM_BLOCK, (hg_type)p->type, HG_OP_MOV,
         (int32_t[]){p->result, (int32_t)t->rows, (int32_t)t->lane_columns, LANES_X, LANES_Y,
                     (int32_t)t->depth, t->steps < MOST_DEPTH ? 2 : (int32_t)t->depth, (int32_t)size,
-                    p->step.a_column != 1, p->step.b_column != 1, p->bias_is},
+                    p->step.a_column != 1, p->step.b_column != 1, p->bias_is, p->accumulate},
         p->bias_is ? 4 : 3, p->bias_is == PLAN_BIAS_MATRIX ? 15 : 13);
     plan_part parts[4] = {p->a, p->b, p->c, p->bias};
     x->work = plan_times(plan_times(p->m, p->n), plan_times(p->k, p->batch));
@@ -248,7 +250,8 @@ static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
         make_panels(x, t, &p, &panel);
     plan_kernel_key key = plan_library_key(
         LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
-        (int32_t[]){p.result, (int32_t)t->rows, (int32_t)t->columns, p.bias_is, p.fn != HG_OP_MOV},
+        (int32_t[]){p.result, (int32_t)t->rows, (int32_t)t->columns, p.bias_is, p.fn != HG_OP_MOV,
+                    p.accumulate},
         p.bias_is ? 4 : 3, p.bias_is == PLAN_BIAS_MATRIX ? 15 : 13);
     plan_part parts[4 + PLAN_CHAIN_ARRAYS] = {p.a, p.b, p.c, p.bias};
     plan_fuse(x, &key, parts, PLAN_BEHIND);
@@ -309,6 +312,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                                                   : PLAN_BIAS_LINE,
                                        .step.bias_row = p.bias_row,
                                        .step.bias_column = p.bias_column,
+                                       .accumulate = p.accumulate,
                                        .b_stays = plan_array_of(call, p.b)->constant,
                                        .type = call->type,
                                        .result = result,

@@ -12,6 +12,7 @@ typedef struct plan_product {
     uint64_t batch, m, n, k;
     plan_part a, b, c, bias;
     uint8_t bias_is; /* PLAN_BIAS_* */
+    bool accumulate; /* sums go on from c */
     struct {
         uint64_t a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
         uint64_t bias_row, bias_column; /* of a matrix */
@@ -21,7 +22,7 @@ typedef struct plan_product {
     uint16_t fn;                        /* a map of one argument; HG_OP_MOV: none */
     uint64_t alpha, beta; /* their bits, in the type of the calculation (library_sum_type) */
 } plan_product;
-/* Each element is one chain of fma over k in order, from 0. Sizes may be 0. */
+/* Each element is one chain of fma over k in order, from 0 or from c. Sizes may be 0. */
 void plan_expand_product(plan_expansion *x, plan_product p);
 
 #endif

@@ -16,9 +16,17 @@ static hg_graph *read(const char *text) {
     return g;
 }
 
+/* Whether it is between some ranks only. */
+static bool names_ranks(const hg_graph *g, const graph_call *call) {
+    for (uint32_t k = 0; k < call->operand_count; k++)
+        if (g->operands.data[call->first_operand + k].kind == GRAPH_TUPLE) return true;
+    return false;
+}
+
 static void add_call(hg_text *out, const hg_graph *g, const graph_call *call) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
     uint64_t n = 0;
+    if (names_ranks(g, call)) return;
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const graph_operand *o = &g->operands.data[call->first_operand + k];
         if (strcmp(row->operands[o->operand].name, "n") == 0)
@@ -27,7 +35,8 @@ static void add_call(hg_text *out, const hg_graph *g, const graph_call *call) {
     hg_text_addf(out, "%s%s %llu", out->length ? ", " : "", row->text, (unsigned long long)n);
 }
 
-/* The collectives of a rank, then where each output lies: "all_gather 24 | y split". */
+/* The collectives of a rank with all others, then where each output lies: "all_gather 24 | y
+ * split". */
 static void expect(const char *text, uint32_t ranks, bool fast, const char *expected) {
     static const char *const PLACES[] = {"whole", "split", "partial"};
     graph_shard_options options = {.ranks = ranks, .fast = fast};
@@ -73,11 +82,15 @@ static void check_ways(void) {
     expect(".input x f32 [2, 8, 16] split 1\n.constant g f32 [16]\n.constant b f32 [16]\n"
            "y = layer_norm input=x, gamma=g, beta=b, eps=1e-5\n.output y\n",
            4, false, "| y split");
-    /* columns, then rows: floats are gathered, or summed where that is asked */
+    /* columns, then rows: sums of floats go from rank to rank, or parts of them are summed where
+     * that is asked; where that takes more bytes, matrices are gathered */
     const char *two = ".input x f32 [8, 16]\n.constant w f32 [16, 12] split 1\n"
                       ".constant v f32 [12, 4] split 0\ny = gemm a=x, b=w\nz = gemm a=y, b=v\n"
                       ".output z\n";
-    expect(two, 4, false, "all_gather 24, all_gather 12 | z split");
+    expect(two, 4, false, "broadcast 32 | z whole");
+    expect(".input x f32 [8, 8] split 1\n.constant v f32 [8, 40] split 0\nz = gemm a=x, b=v, "
+           "alpha=2\n.output z\n",
+           4, false, "all_gather 16, all_gather 80 | z split");
     expect(two, 4, true, "all_reduce 32 | z whole");
     /* one axis of a reduction is gathered, the other needs nothing */
     expect(".input x f32 [6, 40, 1] split 0\ny f32 [6, 1] = reduce_axis input=x, n=40, outer=6, "
@@ -135,6 +148,57 @@ static void check_ways(void) {
     expect(two, 1, false, "| z whole");
     expect(".input x f32 [100] split 0\ny = parallel_reduce sum, in=x\n.output y\n", 4096, false,
            "all_gather 1 | y whole");
+}
+
+/* Products that go from rank to rank: in blocks that are large enough, between neighbours, and what
+ * comes behind the sums on the last rank. */
+static void check_handed_on(void) {
+    hg_graph *g = read(".input x f32 [13, 900] split 1 at (1, 1, 700)\n.constant v f32 [900, 5]\n"
+                       ".constant b f32 [5]\n"
+                       "z = gemm a=x, b=v, bias=b, activation=relu\n.output z\n");
+    static const struct { uint64_t least, blocks; } CASES[] = {{65536, 1}, {100, 2}, {0, 13}};
+    uint64_t kept = shard_least_block;
+    for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
+        hg_graph *shards[4] = {NULL};
+        graph_shard_options options = {.ranks = 4};
+        graph_shard_cost cost;
+        uint64_t calls = 0;
+        shard_least_block = CASES[i].least;
+        for (uint32_t r = 0; r < 4; r++) {
+            graph_sharded sharded = {0};
+            uint64_t pairs = 0, products = 0;
+            char *text = NULL;
+            CHECK(graph_shard(g, NULL, &options, r, &sharded) == HG_OK);
+            CHECK(hg_graph_print(sharded.graph, &text, NULL) == HG_OK);
+            CHECK((strstr(text, "accumulate=true") == NULL) == (r == 0));
+            CHECK((strstr(text, "relu") == NULL) == (r != 3));
+            for (uint64_t k = 0; k < sharded.graph->calls.count; k++) {
+                pairs += names_ranks(sharded.graph, &sharded.graph->calls.data[k]);
+                products += sharded.graph->calls.data[k].op == HG_OP_GEMM;
+            }
+            CHECK_U64(products, CASES[i].blocks);
+            CHECK_U64(pairs, CASES[i].blocks * (r == 0 || r == 3 ? 1 : 2));
+            hg_string_free(text);
+            shards[r] = hg_graph_retain(sharded.graph);
+            graph_sharded_free(&sharded);
+        }
+        CHECK(hg_graph_check_shards(shards, 4) == HG_OK);
+        hg_graph *once = shards[2];
+        shards[2] = shards[1];
+        CHECK(hg_graph_check_shards(shards, 4) == HG_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(hg_last_error_text(), "between ranks 2, 3"));
+        shards[2] = once;
+        for (uint32_t r = 0; r < 4; r++) hg_graph_release(shards[r]);
+        CHECK(graph_count_shards(g, NULL, &options, &cost) == HG_OK);
+        for (uint64_t k = 0; k < cost.exchange_count; k++) {
+            CHECK(cost.exchanges[k].op == HG_OP_BROADCAST);
+            calls += cost.exchanges[k].calls;
+        }
+        CHECK_U64(calls, 3 * CASES[i].blocks + 1);
+        graph_shard_cost_free(&cost);
+    }
+    shard_least_block = kept;
+    hg_graph_release(g);
 }
 
 /* Parts of a batch in proportion to weights, to the nearest. */
@@ -424,6 +488,7 @@ static void check_public(void) {
 
 int main(void) {
     check_ways();
+    check_handed_on();
     check_shares();
     check_mistakes();
     check_text();

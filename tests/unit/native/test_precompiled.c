@@ -61,7 +61,7 @@ static bool attaches_tile(hg_type type, uint32_t rows, library_tile columns, til
                                                                   : LIBRARY_TILES_V3);
     plan_kernel_key key = plan_library_key(
         LIBRARY_GEMM_TILE, type, HG_OP_MOV,
-        (int32_t[]){(int32_t)type, (int32_t)rows, sizes.sizes[columns], 0, 0}, 3, 13);
+        (int32_t[]){(int32_t)type, (int32_t)rows, sizes.sizes[columns], 0, 0, 0}, 3, 13);
     kir_module *module = key.make(&key), *low = NULL;
     tile_kernel *kernel = NULL;
     kir_caps caps;
