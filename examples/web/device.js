@@ -7,6 +7,7 @@ export class Device extends EventTarget {
   #choice;
   #note;
   #probe = null;
+  available = false; // WebGPU, as far as it is known
 
   constructor(choice, note) {
     super();
@@ -23,6 +24,7 @@ export class Device extends EventTarget {
   /** Asks a worker whether WebGPU computes, and says so in the page: { available, reason }. */
   probe(engine) {
     this.#probe ??= this.#ask(engine).then((found) => {
+      this.available = found.available;
       this.#choice.querySelector('[value=webgpu]').disabled = !found.available;
       this.#note.textContent = found.available ? '' : UNSUPPORTED;
       this.#note.title = found.reason ?? '';

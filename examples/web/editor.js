@@ -18,6 +18,11 @@ export class Editor {
   #running = 0; // runs that are under way
   #pause = 0;
   #preset = null;
+  #visible = false;
+  #ran = null; // the last run: { text, values }
+  #computed;
+  /** A promise of the first result. */
+  computed = new Promise((go) => { this.#computed = go; });
 
   constructor(root, device) {
     this.#device = device;
@@ -38,6 +43,15 @@ export class Editor {
       event.preventDefault();
       this.run();
     });
+  }
+
+  show() {
+    this.#visible = true;
+    this.prepare();
+  }
+
+  hide() {
+    this.#visible = false;
   }
 
   /** The engine that runs programs, for what the page asks of a device. */
@@ -77,8 +91,11 @@ export class Editor {
       this.#say(`running on ${this.#device.name} …`);
       const { arrays, ms } = await this.#runner.call('run', text, values, this.#device.name, lanes);
       showResults(this.#parts.results, arrays);
+      this.#ran = { text, values };
       this.#say(`${this.#device.name === 'wasm' ? 'wasm' : 'WebGPU'}, ${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`, 'good');
       performance.mark('first result');
+      this.#computed();
+      this.prepare();
     } catch (error) {
       if (error instanceof Stopped) {
         if (this.#running === 1) this.#say('stopped'); // else another one runs
@@ -89,6 +106,12 @@ export class Editor {
       this.#busy(-1);
     }
     await this.#print(text, turn);
+  }
+
+  /** Has what ran compiled for WebGPU too, while it is looked at. */
+  prepare() {
+    if (!this.#visible || !this.#ran || !this.#device.available || this.#device.name === 'webgpu') return;
+    this.#runner.call('prepare', this.#ran.text, this.#ran.values, 'webgpu').catch(() => {}); // a run says what is wrong
   }
 
   async #check() {
@@ -117,6 +140,8 @@ export class Editor {
       if (!error.diagnostics?.length) throw error;
       this.#code.mark(error.diagnostics);
       problems.replaceChildren(...error.diagnostics.map((one) => this.#problem(one)));
+      this.#parts.wgsl.classList.add('stale');
+      this.#parts['wgsl-note'].textContent = 'of the last text without errors';
       this.#say('');
       return false;
     }
@@ -147,6 +172,7 @@ export class Editor {
     }
     if (turn !== this.#turn) return;
     wgsl.textContent = printed;
+    wgsl.classList.remove('stale');
     note.textContent = said;
     const lines = printed.split('\n'); // the kernel itself stands behind its helpers
     wgsl.scrollTop = (wgsl.scrollHeight / lines.length) * Math.max(0, lines.findIndex((line) => line.includes('@compute')) - 1);

@@ -6,6 +6,8 @@ import { Hashes } from './hashes.js';
 import { SAMPLES } from './samples.js';
 import { Zoom } from './zoom.js';
 
+const LATEST = 5000; // milliseconds after which WebGPU is asked for, even if no program has run
+
 const part = (name) => document.getElementById(name);
 const device = new Device(part('device'), part('device-note'));
 const editor = new Editor(part('editor'), device);
@@ -36,5 +38,6 @@ function show() {
 
 addEventListener('hashchange', show);
 show();
-await editor.open(SAMPLES[0].file, true);
-await device.probe(editor.engine);
+editor.open(SAMPLES[0].file, true);
+await Promise.race([editor.computed, new Promise((go) => setTimeout(go, LATEST))]);
+if ((await device.probe(editor.engine)).available) editor.prepare();

@@ -87,6 +87,15 @@ const calls = {
     return { arrays, ms };
   },
 
+  /** Has it compiled for a backend, by a run of one lane whose results nobody wants: a run that follows begins at once. */
+  async prepare(text, values, backend) {
+    const program = programOf(text);
+    const sizes = new Set(program.params.flatMap(({ dims }) => dims ?? []));
+    const small = ({ name }) => [name, sizes.has(name) ? 1 : ArrayBuffer.isView(values[name]) ? values[name].slice(0, 1) : values[name]];
+    const one = program.params.filter(({ name }) => name in values || sizes.has(name)).map(small);
+    await program.run(Object.fromEntries(one), { backend, ...(calls.check(text).lanes ? {} : { lanes: 1 }) });
+  },
+
   /** Runs programs one after another: { text, values, takes }, takes: its arrays by names, which the one before wrote. What each wrote. */
   async chain(steps, backend) {
     const written = [];

@@ -12,7 +12,8 @@ const BAND = 150; // milliseconds that a band of the full picture may take, as f
 
 export class Zoom {
   #device;
-  #engine = new Engine();
+  #engines = { wasm: new Engine(), webgpu: new Engine() };
+  #prepared = false;
   #canvas;
   #note;
   #dive;
@@ -39,8 +40,9 @@ export class Zoom {
     });
     this.#dive.addEventListener('click', () => this.#setDiving(!this.#diving));
     device.addEventListener('change', () => {
-      this.#engine.stop();
+      this.#engines[device.name === 'wasm' ? 'webgpu' : 'wasm'].stop(); // which may be in the middle of something long
       this.#coarse = 6;
+      if (this.#visible) this.#note.textContent = `the first frame on ${device.name} …`;
       this.#moved();
     });
     this.#listen();
@@ -173,7 +175,7 @@ export class Zoom {
     const step = view.height / height;
     const values = { w: width, h: count, step, left: view.x - (width / 2) * step, top: view.y + (height / 2 - from) * step,
       rounds: Math.round(150 + 45 * Math.log2(4 / view.height)) };
-    const { arrays: [{ data }] } = await this.#engine.call('run', text, values, this.#device.name);
+    const { arrays: [{ data }] } = await this.#engines[this.#device.name].call('run', text, values, this.#device.name);
     const image = new ImageData(width, count);
     for (let i = 0, k = 0; i < data.length; i += 3, k += 4) image.data.set([data[i], data[i + 1], data[i + 2], 255], k);
     return image;
@@ -190,6 +192,7 @@ export class Zoom {
           await this.#frame(text);
           await new Promise((go) => requestAnimationFrame(go));
           if (done === this.#version) await this.#finer(text, done);
+          if (done === this.#version) this.#prepare(text);
         } catch (error) {
           if (!(error instanceof Stopped)) throw error; // the device is another, which a version says
         }
@@ -198,6 +201,13 @@ export class Zoom {
       this.#note.textContent = error.message;
     }
     this.#running = false;
+  }
+
+  /** Has the program compiled for WebGPU too, once: while a full picture is looked at. */
+  #prepare(text) {
+    if (this.#prepared || !this.#device.available) return;
+    this.#prepared = true;
+    this.#engines.webgpu.call('prepare', text, {}, 'webgpu').catch(() => { this.#prepared = false; });
   }
 
   async #frame(text) {

@@ -97,6 +97,7 @@ async function showsErrors() {
   same(await page.evaluate(`[...document.querySelectorAll('.back .mark')].map((mark) => mark.textContent)`), ['nothing']);
   same(await page.evaluate(`[...document.querySelectorAll('.numbers .wrong')].map((line) => line.textContent)`), ['6']);
   expect((await text('#problems li')).startsWith('6:17 error'), await text('#problems li'));
+  same([await text('#wgsl-note'), await page.evaluate(`document.querySelectorAll('#wgsl.stale').length`)], ['of the last text without errors', 1]);
   await click('#problems button');
   const place = await page.evaluate(`(({ value, selectionStart }) => value.slice(selectionStart))(document.querySelector('textarea'))`);
   same(place, 'nothing + 1\n');
@@ -106,10 +107,26 @@ async function showsErrors() {
   await type(WRONG.replace('nothing', '2'));
   await page.until(`!document.querySelector('#problems li')`);
   same(await page.evaluate(`document.querySelectorAll('.back .mark').length`), 0);
+  await page.until(`!document.querySelector('#wgsl.stale') && document.querySelector('#wgsl-note').textContent.endsWith(' lines')`);
   await page.evaluate(`document.querySelector('#inputs [name=n]').value = 'x'`);
   await click('#run');
   await page.until(`document.querySelector('#status').className.includes('bad')`);
   expect((await text('#status')).includes("n: 'x' is no integer"), await text('#status'));
+}
+
+/** What is compiled ahead runs one lane of what was run, with arrays cut to one element. */
+async function prepares() {
+  const failed = await page.evaluate(`(async () => {
+    const { first } = await import('./engine.js');
+    const { SAMPLES, textOf } = await import('./samples.js');
+    const given = { 'examples/axpy.atlas': { x: Float32Array.of(1, 2), y: Float32Array.of(3, 4), alpha: 2, n: 2 },
+      'examples/median3x3.json': { image: new Uint8Array(96 * 144), h: 96, w: 144 }, 'programs/blend.json': { x: new Float32Array(5), y: new Float32Array(5), t: 0.5 } };
+    const failed = [];
+    for (const { file } of SAMPLES)
+      await first.call('prepare', await textOf(file), given[file] ?? {}, 'wasm').catch((error) => failed.push(file + ': ' + error.message));
+    return failed;
+  })()`);
+  same(failed, []);
 }
 
 async function stops() {
@@ -254,6 +271,7 @@ async function fits() {
       await go(part);
       const [wide, window_] = await page.evaluate(`[document.documentElement.scrollWidth, innerWidth]`);
       expect(wide <= window_ && window_ === PHONE.width, `${part}: ${wide} of ${window_} pixels`);
+      await page.until('scrollY === 0', 2); // a part is shown from its beginning
       await picture(`phone-${part}-${dark ? 'dark' : 'light'}`);
     }
     grounds.add(await page.evaluate(`getComputedStyle(document.body).backgroundColor`));
@@ -301,7 +319,7 @@ async function serves() {
   }
 }
 
-const ALL = [loads, showsResults, showsErrors, stops, stopsWhileItLoads, recognises, zooms, compares, saysWhatIsMissing, fits, serves];
+const ALL = [loads, showsResults, showsErrors, prepares, stops, stopsWhileItLoads, recognises, zooms, compares, saysWhatIsMissing, fits, serves];
 for (const one of only === 'webgpu' ? [loads, computesOnWebGPU] : ALL) {
   const begin = performance.now();
   await check(one.name, one);
