@@ -1,5 +1,6 @@
 /* Communicators: ranks that exchange and combine arrays, as threads of one process or as processes
- * of MPI. What a rank gets has the same bits for every provider, message size and order of arrival.
+ * of MPI, on GPUs through NCCL. What a rank gets has the same bits for every provider, message size
+ * and order of arrival.
  */
 #ifndef HOLOGRAM_COMM_H
 #define HOLOGRAM_COMM_H
@@ -65,10 +66,12 @@ typedef struct hg_comm_call {
 
 /**
  * Ranks in this process, one for each backend; a backend may come more than once. Each rank is used
- * by a thread of its own, or its calls are started (hg_comm_start).
+ * by a thread of its own, or its calls are started (hg_comm_start). Where HOLOGRAM_NCCL names
+ * NCCL's library and each backend is a GPU of its own on CUDA, their arrays go through NCCL.
  *
  * @param comms  receives `ranks` communicators, each to be destroyed
- * @return HG_OK; HG_ERROR_INVALID_ARGUMENT (NULL, no rank or more than 256); HG_ERROR_OUT_OF_MEMORY
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT (NULL, no rank or more than 256);
+ * HG_ERROR_OUT_OF_MEMORY; of NCCL HG_ERROR_BACKEND_UNAVAILABLE, HG_ERROR_EXECUTION_FAILED
  * Thread-safe.
  */
 HG_API hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t ranks,
@@ -77,7 +80,7 @@ HG_API hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t rank
  * This process's rank among those that a launcher has started.
  *
  * @param provider  "mpi"; "auto": mpi where a launcher of MPI has started this process, else a
- * communicator of one rank
+ * communicator of one rank; "nccl": the same ranks, whose backends are on CUDA, through NCCL
  * @return HG_OK; HG_ERROR_BACKEND_UNAVAILABLE: no launcher, no library of MPI that belongs to it,
  * or no such provider; HG_ERROR_OUT_OF_MEMORY
  * MPI is initialised at the first call unless the program has done it, and then ended with the
@@ -95,7 +98,7 @@ HG_API void hg_comm_destroy(hg_comm *comm);
 HG_API uint32_t hg_comm_rank(const hg_comm *comm);
 /** How many ranks; 0 of NULL. */
 HG_API uint32_t hg_comm_size(const hg_comm *comm);
-/** "threads", "mpi"; "" of NULL. Static. */
+/** "threads", "mpi", "nccl"; "" of NULL. Static. */
 HG_API const char *hg_comm_provider(const hg_comm *comm);
 /** How long a call may take until it fails with HG_ERROR_TIMEOUT, from when it begins; at first the
  * backend's hg_config.timeout_ms, 30,000 where that is 0. Of calls that come after this one.

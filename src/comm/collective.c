@@ -8,55 +8,7 @@
 #include "comm/comm.h"
 #include <string.h>
 
-comm_limits comm_limit = {.message = UINT64_C(1) << 30, .window = UINT64_C(1) << 19, .direct = 16};
-
 enum { LARGE_BROADCAST = 1 << 16 /* bytes that are worth cutting */ };
-
-/* ---- sizes ---- */
-
-/* Blocks that a rank gives, whichever has something to give. */
-static uint64_t blocks_given(const comm_op *op) {
-    switch (op->call.kind) {
-    case HG_COMM_REDUCE_SCATTER:
-    case HG_COMM_SCATTER:
-    case HG_COMM_ALL_TO_ALL: return op->among.count;
-    case HG_COMM_BARRIER:
-    case HG_COMM_RECV: return 0;
-    default: return 1;
-    }
-}
-
-static uint64_t blocks_got(const comm_op *op) {
-    switch (op->call.kind) {
-    case HG_COMM_ALL_GATHER:
-    case HG_COMM_GATHER:
-    case HG_COMM_ALL_TO_ALL: return op->among.count;
-    case HG_COMM_BARRIER:
-    case HG_COMM_SEND: return 0;
-    default: return 1;
-    }
-}
-
-static bool is_root(const comm_op *op) { return op->call.peer == op->among.own; }
-
-bool comm_op_bytes(const comm_op *op, uint64_t *in, uint64_t *out) {
-    hg_comm_kind kind = op->call.kind;
-    bool gives = is_root(op) || (kind != HG_COMM_BROADCAST && kind != HG_COMM_SCATTER),
-         gets = is_root(op) || kind != HG_COMM_GATHER;
-    uint64_t given = 0, got = 0;
-    bool fits = hg_mul_u64(op->call.count, op->size, &given) &&
-                hg_mul_u64(given, op->among.count, &got) && got <= INT64_MAX;
-    *in = gives ? given * blocks_given(op) : 0;
-    *out = gets ? given * blocks_got(op) : 0;
-    return fits;
-}
-
-/* All that a rank gives fits into its first message. The same on every rank. */
-static bool is_small(const comm_op *op) {
-    uint64_t blocks = blocks_given(op);
-    return op->among.count <= comm_limit.direct &&
-           (!blocks || op->block <= COMM_SMALL_BYTES / blocks);
-}
 
 /* ---- transfers ---- */
 
@@ -66,6 +18,7 @@ static comm_transfer *add(comm_op *op, uint32_t peer, const void *memory, uint64
                          .channel = COMM_COLLECTIVE,
                          .memory = (void *)(uintptr_t)memory,
                          .bytes = bytes,
+                         .device = op->device.all,
                          .done = bytes == 0};
     return t;
 }
@@ -82,8 +35,14 @@ static comm_transfer *receive(comm_op *op, uint32_t peer, void *memory, uint64_t
     return t;
 }
 
-static void copy(void *to, const void *from, uint64_t bytes) {
-    if (bytes && to != from) memmove(to, from, (size_t)bytes);
+/* Between arrays of the call. */
+static void copy(comm_op *op, void *to, const void *from, uint64_t bytes) {
+    const hg_comm *c = op->comm;
+    if (!bytes || to == from) return;
+    if (!op->device.all)
+        memmove(to, from, (size_t)bytes);
+    else if (op->device.copies == HG_OK)
+        op->device.copies = c->provider->copy(c->group, to, from, bytes);
 }
 
 #define EACH_OTHER(op, p)                            \
@@ -110,7 +69,7 @@ static hg_status check_header(comm_op *op, const comm_header *other) {
 
 static void first_to_all(comm_op *op) {
     uint8_t *own = first_of(op, op->among.own);
-    uint64_t payload = is_small(op) && !op->own.failed ? op->in.bytes : 0;
+    uint64_t payload = comm_op_is_small(op) && !op->own.failed ? op->in.bytes : 0;
     memcpy(own, &op->own, sizeof op->own);
     if (payload) memcpy(own + sizeof op->own, op->in.memory, (size_t)payload);
     EACH_OTHER(op, p)(void) receive(op, p, first_of(op, p), COMM_FIRST_BYTES);
@@ -122,6 +81,7 @@ static hg_status check_all(comm_op *op) {
         comm_header other;
         memcpy(&other, first_of(op, p), sizeof other);
         HG_TRY(check_header(op, &other));
+        op->own.device &= other.device;
     }
     return HG_OK;
 }
@@ -142,6 +102,7 @@ static void hear(comm_op *op) {
     memcpy(heard, op->comm->memory.firsts + COMM_FIRST_BYTES, sizeof heard);
     for (int i = 1; i >= 0; i--)
         if (!comm_header_same(&op->own, &heard[i]) || heard[i].failed) op->other = heard[i];
+    op->own.device &= heard[0].device; /* what all have from whom that rank has heard */
 }
 
 static void first_to_peer(comm_op *op) {
@@ -170,15 +131,16 @@ static hg_status finish_small(comm_op *op) {
                    ? comm_fold(op->call.operation, op->call.type, given, size, op->call.count, out)
                    : HG_OK;
     case HG_COMM_GATHER:
-        if (!is_root(op)) return HG_OK;
+        if (!comm_is_root(op)) return HG_OK;
         /* fall through */
     case HG_COMM_ALL_GATHER:
-        for (uint32_t p = 0; p < size; p++) copy(out + p * block, given[p], block);
+        for (uint32_t p = 0; p < size; p++) copy(op, out + p * block, given[p], block);
         return HG_OK;
-    case HG_COMM_BROADCAST: copy(out, given[op->call.peer], block); return HG_OK;
-    case HG_COMM_SCATTER: copy(out, given[op->call.peer] + rank * block, block); return HG_OK;
+    case HG_COMM_BROADCAST: copy(op, out, given[op->call.peer], block); return HG_OK;
+    case HG_COMM_SCATTER: copy(op, out, given[op->call.peer] + rank * block, block); return HG_OK;
     case HG_COMM_ALL_TO_ALL:
-        for (uint32_t p = 0; p < size; p++) copy(out + p * block, given[p] + rank * block, block);
+        for (uint32_t p = 0; p < size; p++)
+            copy(op, out + p * block, given[p] + rank * block, block);
         return HG_OK;
     default: return HG_OK;
     }
@@ -210,6 +172,7 @@ static span part_of(const comm_op *op, uint32_t p) {
 
 /* Elements that are combined at once. */
 static uint64_t window_elements(const comm_op *op) {
+    if (op->device.all) return comm_limit.device_window / op->size;
     return borrows(op) ? UINT64_MAX : comm_limit.window / op->size;
 }
 
@@ -226,15 +189,21 @@ static span window_of(const comm_op *op, uint32_t p, uint64_t w) {
     return (span){s.begin + skip, left < most ? left : most};
 }
 
-static uint8_t *slot_of(const comm_op *op, uint32_t p) {
-    return op->comm->memory.window ? op->comm->memory.window + p * comm_limit.window : NULL;
+/* On the device they lie without gaps, this rank's own among them. */
+static uint8_t *slot_of(const comm_op *op, uint8_t *window, uint64_t bytes, uint32_t p) {
+    if (!window) return NULL;
+    return window + p * (op->device.all ? bytes : comm_limit.window);
 }
 
-static hg_status find_windows(comm_op *op) {
+static hg_status find_windows(comm_op *op, uint8_t **window) {
     hg_comm *c = op->comm;
-    if (borrows(op) || c->memory.window || op->among.count == 1) return HG_OK;
-    c->memory.window = hg_alloc_aligned((size_t)(c->size * comm_limit.window), 64);
-    return c->memory.window ? HG_OK : hg_fail_memory();
+    *window = NULL;
+    if (op->device.all) return comm_device_window(c, window);
+    if (borrows(op) || op->among.count == 1) return HG_OK;
+    if (!c->memory.window)
+        c->memory.window = hg_alloc_aligned((size_t)(c->size * comm_limit.window), 64);
+    *window = c->memory.window;
+    return *window ? HG_OK : hg_fail_memory();
 }
 
 /* Round w: what is combined in window w goes to who combines it; of an all_reduce, results of the
@@ -247,10 +216,14 @@ static hg_status combine_round(comm_op *op) {
         op->stage = COMM_OVER;
         return HG_OK;
     }
-    HG_TRY(find_windows(op));
+    uint8_t *window;
+    HG_TRY(find_windows(op, &window));
     span own = window_of(op, rank, w), before = gathers ? window_of(op, rank, w - 1) : (span){0, 0};
-    if (reduces)
-        EACH_OTHER(op, p) receive(op, p, slot_of(op, p), own.count * size)->borrows = borrows(op);
+    uint64_t bytes = own.count * size;
+    if (reduces) EACH_OTHER(op, p)
+    receive(op, p, slot_of(op, window, bytes, p), bytes)->borrows = borrows(op);
+    if (reduces && op->device.all)
+        copy(op, slot_of(op, window, bytes, rank), op->in.memory + own.begin * size, bytes);
     EACH_OTHER(op, p) {
         span s = gathers ? window_of(op, p, w - 1) : (span){0, 0};
         if (gathers) (void)receive(op, p, op->out.memory + s.begin * size, s.count * size);
@@ -269,15 +242,17 @@ static hg_status combine_received(comm_op *op) {
     uint32_t size = op->among.count;
     if (op->round.number >= window_count(op)) return HG_OK;
     span own = window_of(op, op->among.own, op->round.number);
+    uint64_t to = op->call.kind == HG_COMM_ALL_REDUCE
+                      ? own.begin
+                      : own.begin - part_of(op, op->among.own).begin;
+    if (op->device.all)
+        return own.count ? comm_device_fold(op, own.count, op->out.memory + to * op->size) : HG_OK;
     const uint8_t *few[64], **from = few;
     if (size > HG_COUNT_OF(few) && !(from = hg_alloc(size * sizeof *from))) return hg_fail_memory();
     uint32_t at = 0;
     for (uint32_t p = 0; p < size; p++)
         from[p] = p == op->among.own ? op->in.memory + own.begin * op->size
                                      : op->round.transfers[at++].memory;
-    uint64_t to = op->call.kind == HG_COMM_ALL_REDUCE
-                      ? own.begin
-                      : own.begin - part_of(op, op->among.own).begin;
     hg_status status = own.count ? comm_fold(op->call.operation, op->call.type, from, size,
                                              own.count, op->out.memory + to * op->size)
                                  : HG_OK;
@@ -326,7 +301,8 @@ static void broadcast_parts(comm_op *op) {
 }
 
 static void broadcast(comm_op *op) {
-    if (op->round.number == 0 && is_root(op)) copy(op->out.memory, op->in.memory, op->block);
+    if (op->round.number == 0 && comm_is_root(op))
+        copy(op, op->out.memory, op->in.memory, op->block);
     if (op->block >= LARGE_BROADCAST && op->among.count > 2)
         broadcast_parts(op);
     else
@@ -338,32 +314,33 @@ static void move_round(comm_op *op) {
     uint64_t block = op->block;
     uint8_t *in = op->in.memory, *out = op->out.memory;
     if (op->round.number) {
-        if (op->call.kind == HG_COMM_SCATTER && is_root(op)) copy(out, in + rank * block, block);
+        if (op->call.kind == HG_COMM_SCATTER && comm_is_root(op))
+            copy(op, out, in + rank * block, block);
         op->stage = COMM_OVER;
         return;
     }
     switch (op->call.kind) {
     case HG_COMM_ALL_GATHER:
-        copy(out + rank * block, in, block);
+        copy(op, out + rank * block, in, block);
         EACH_OTHER(op, p)(void) receive(op, p, out + p * block, block);
         EACH_OTHER(op, p) send(op, p, out + rank * block, block);
         break;
     case HG_COMM_GATHER:
-        if (!is_root(op)) {
+        if (!comm_is_root(op)) {
             send(op, op->call.peer, in, block);
         } else {
-            copy(out + rank * block, in, block);
+            copy(op, out + rank * block, in, block);
             EACH_OTHER(op, p)(void) receive(op, p, out + p * block, block);
         }
         break;
     case HG_COMM_SCATTER:
-        if (!is_root(op))
+        if (!comm_is_root(op))
             (void)receive(op, op->call.peer, out, block);
         else
             EACH_OTHER(op, p) send(op, p, in + p * block, block);
         break;
     case HG_COMM_ALL_TO_ALL:
-        copy(out + rank * block, in + rank * block, block);
+        copy(op, out + rank * block, in + rank * block, block);
         EACH_OTHER(op, p)(void) receive(op, p, out + p * block, block);
         EACH_OTHER(op, p) send(op, p, in + p * block, block);
         break;
@@ -376,22 +353,31 @@ static void move_round(comm_op *op) {
 /* ---- rounds ---- */
 
 static hg_status data_round(comm_op *op) {
-    if (comm_combines(op->call.kind)) return combine_round(op);
-    if (op->call.kind == HG_COMM_BROADCAST)
+    if (comm_combines(op->call.kind))
+        HG_TRY(combine_round(op));
+    else if (op->call.kind == HG_COMM_BROADCAST)
         broadcast(op);
     else
         move_round(op);
-    return HG_OK;
+    return op->device.copies;
+}
+
+/* Where not every rank's arrays can stay on the device, those of this one are copied after all. */
+static hg_status settle_arrays(comm_op *op) {
+    op->device.all = op->own.device;
+    return op->device.own && !op->device.all ? comm_find_arrays(op) : HG_OK;
 }
 
 static hg_status begin_data(comm_op *op) {
-    if (comm_is_collective(op->call.kind) && is_small(op)) {
+    if (comm_is_collective(op->call.kind) && comm_op_is_small(op)) {
         op->stage = COMM_OVER;
         return finish_small(op);
     }
     op->stage = op->block ? COMM_MOVES : COMM_OVER;
     op->round.number = 0;
-    return op->block ? data_round(op) : HG_OK;
+    if (!op->block) return HG_OK;
+    HG_TRY(settle_arrays(op));
+    return data_round(op);
 }
 
 /* Another round of the first messages; or the first one of what comes after them. */
@@ -468,8 +454,9 @@ bool comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks, uint64_t
     comm_op op = {.comm = &comm, .call = {.kind = kind}, .block = block, .among = {.count = ranks}};
     bool one_gives = kind == HG_COMM_BROADCAST || kind == HG_COMM_SCATTER;
     uint64_t others = ranks ? ranks - 1 : 0,
-             blocks = is_small(&op) ? (one_gives ? 1 : ranks) * others * blocks_given(&op)
-                                    : blocks_moved(kind, ranks);
+             blocks = comm_op_is_small(&op)
+                          ? (one_gives ? 1 : ranks) * others * comm_blocks_given(&op)
+                          : blocks_moved(kind, ranks);
     *bytes = 0;
     if (!ranks) return true;
     return hg_mul_u64(blocks, block, bytes) && hg_add_u64(*bytes, first_bytes(ranks), bytes);

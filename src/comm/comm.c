@@ -3,7 +3,6 @@
 #include "comm/comm.h"
 #include "base/fork.h"
 #include "base/sized.h"
-#include "comm/threads/threads.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +63,21 @@ void hg_comm_destroy(hg_comm *c) {
     HG_ENTRY;
     if (!c || c->process != hg_fork_count) return; /* in a forked child it is the parent's */
     comm_stop(c);
+    comm_device_free(c);
     c->provider->close(c->group);
     c->group = NULL; /* contexts may have the rest */
     comm_release(c);
+}
+
+/* The last provider of the table that they are for: threads are for all. */
+static hg_status open_local(hg_backend *const *backends, uint32_t ranks,
+                            const comm_provider **provider, comm_group **ends) {
+    ends[0] = NULL;
+    for (size_t i = HG_COUNT_OF(providers); i-- > 0 && !ends[0];) {
+        *provider = providers[i];
+        if (providers[i]->open_local) HG_TRY(providers[i]->open_local(backends, ranks, ends));
+    }
+    return HG_OK;
 }
 
 hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t ranks, hg_comm **comms) {
@@ -79,18 +90,18 @@ hg_status hg_comm_create_local(hg_backend *const *backends, uint32_t ranks, hg_c
     for (uint32_t i = 0; i < ranks; i++)
         if (!backends[i]) return hg_null_argument("a backend");
     comm_group *ends[COMM_MOST_LOCAL];
-    HG_TRY(comm_threads_create(ranks, ends));
+    const comm_provider *provider;
+    HG_TRY(open_local(backends, ranks, &provider, ends));
     hg_status status = HG_OK;
     uint32_t made = 0;
     for (; made < ranks; made++) {
-        status = make_comm(&comm_provider_threads, ends[made], backends[made], made, ranks,
-                           &comms[made]);
+        status = make_comm(provider, ends[made], backends[made], made, ranks, &comms[made]);
         if (status != HG_OK) break;
     }
     if (status == HG_OK) return HG_OK;
     hg_error error = *hg_error_record();
     for (uint32_t i = 0; i < ranks; i++) {
-        comm_provider_threads.close(ends[i]);
+        provider->close(ends[i]);
         if (i < made) free_comm(comms[i]);
         comms[i] = NULL;
     }
@@ -121,10 +132,11 @@ hg_status hg_comm_create(const char *provider, hg_backend *backend, hg_comm **co
     const comm_provider *p = find_provider(provider);
     if (!p)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
-                       "there is no provider of communicators '%s' (auto, mpi, threads)", provider);
+                       "there is no provider of communicators '%s' (auto, mpi, threads, nccl)",
+                       provider);
     comm_group *group;
     uint32_t rank, size;
-    HG_TRY(p->open(&group, &rank, &size));
+    HG_TRY(p->open(backend, &group, &rank, &size));
     hg_status status = make_comm(p, group, backend, rank, size, comm);
     if (status != HG_OK) p->close(group);
     return status;

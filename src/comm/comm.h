@@ -18,7 +18,8 @@ typedef struct comm_header {
     uint32_t rank, peer;
     uint8_t kind, type, operation;
     uint8_t failed; /* the call cannot begin on this rank */
-    uint8_t unused[4];
+    uint8_t device; /* its arrays lie where the provider reaches them on the device */
+    uint8_t unused[3];
 } comm_header;
 
 #define COMM_OF_SOME (UINT64_C(1) << 63)
@@ -56,7 +57,7 @@ typedef enum comm_stage {
 
 /* Where an array of a call lies. */
 typedef struct comm_array {
-    uint8_t *memory; /* as the host sees it */
+    uint8_t *memory; /* as the host sees it; of calls that stay on the device its address there */
     uint64_t bytes;  /* 0: this rank has no such array */
     bool copied;     /* `memory` is a copy of a device's */
 } comm_array;
@@ -67,6 +68,7 @@ typedef struct comm_round {
     comm_transfer *transfers;
     uint32_t count, receives; /* how many, and how many receive */
     bool received;            /* comm_op_received was called */
+    comm_transfer few[2];     /* of sends and receives */
 } comm_round;
 
 /* Ranks of the communicator that take part in a collective. Root, parts and blocks go by their
@@ -84,10 +86,13 @@ typedef struct comm_op {
     hg_comm_call call;
     comm_header own, other; /* other: of sends and receives, or one that is not the same */
     comm_stage stage;
+    struct {
+        bool own, all; /* the arrays of this rank are the device's; those of all, and stay there */
+        hg_status copies; /* the first of their copies that failed */
+    } device;
     uint64_t size, block; /* bytes of an element, of a block */
     comm_array in, out;
     comm_round round;
-    comm_transfer few[2]; /* of sends and receives */
     struct {
         uint64_t timeout_ms, deadline_ns;
         const hg_limit *limit; /* ends it earlier; NULL: nothing does */
@@ -102,9 +107,9 @@ typedef struct comm_op {
 
 /* Sizes that tests make smaller. */
 typedef struct comm_limits {
-    uint64_t message; /* bytes of one; more is cut */
-    uint64_t window;  /* bytes of each rank that wait to be combined */
-    uint32_t direct;  /* ranks up to which the first message goes to each one */
+    uint64_t message;               /* bytes of one; more is cut */
+    uint64_t window, device_window; /* bytes of each rank that wait to be combined */
+    uint32_t direct;                /* ranks up to which the first message goes to each one */
 } comm_limits;
 extern comm_limits comm_limit;
 
@@ -141,6 +146,7 @@ struct hg_comm {
         comm_transfer *transfers; /* of the collective that is under way */
         uint8_t *firsts;          /* first messages, one of each rank */
         uint8_t *window; /* what waits to be combined, of each rank comm_limit.window bytes */
+        struct comm_device *device; /* the same there */
     } memory;
     struct {
         hg_status status; /* what ended it */
@@ -153,9 +159,20 @@ struct hg_comm {
 hg_status comm_describe(hg_comm *c, const hg_comm_call *given, comm_op *op) HG_NODISCARD;
 void comm_release(hg_comm *c);
 
-/* ---- collective.c ---- */
+/* ---- sizes.c ---- */
+uint64_t comm_blocks_given(const comm_op *op); /* by a rank, whichever has something to give */
 /* Bytes of the arrays that this rank gives and gets; false: more than 2^63. */
 bool comm_op_bytes(const comm_op *op, uint64_t *in, uint64_t *out) HG_NODISCARD;
+/* All that a rank gives fits into its first message. The same on every rank. */
+bool comm_op_is_small(const comm_op *op);
+
+/* ---- arrays.c ---- */
+/* Where the call's arrays lie; copies of those that the host does not see. */
+hg_status comm_find_arrays(comm_op *op) HG_NODISCARD;
+hg_status comm_write_back(comm_op *op) HG_NODISCARD;
+void comm_free_arrays(comm_op *op);
+
+/* ---- collective.c ---- */
 /* What is to be done with what a round has received. */
 hg_status comm_op_received(comm_op *op) HG_NODISCARD;
 /* The transfers of the next round, none posted, when all of the round before are done; or the op is
@@ -167,6 +184,7 @@ static inline bool comm_is_collective(hg_comm_kind kind) {
 static inline bool comm_has_root(hg_comm_kind kind) {
     return kind == HG_COMM_BROADCAST || kind == HG_COMM_GATHER || kind == HG_COMM_SCATTER;
 }
+static inline bool comm_is_root(const comm_op *op) { return op->call.peer == op->among.own; }
 static inline bool comm_combines(hg_comm_kind kind) {
     return kind == HG_COMM_ALL_REDUCE || kind == HG_COMM_REDUCE_SCATTER;
 }
@@ -175,6 +193,16 @@ static inline bool comm_combines(hg_comm_kind kind) {
  * of all of them counts. block: of hg_comm_call.count elements. false: 2^64 or more. */
 bool comm_call_bytes(hg_comm_kind kind, uint64_t block, uint32_t ranks,
                      uint64_t *bytes) HG_NODISCARD;
+
+/* ---- device.c ---- */
+/* Whether the arrays can stay on the device; then the op has their addresses. */
+bool comm_device_find(comm_op *op);
+/* Where what waits to be combined lies there, of each rank at most comm_limit.device_window bytes.
+ */
+hg_status comm_device_window(hg_comm *c, uint8_t **window) HG_NODISCARD;
+/* As comm_fold, of `count` elements of every rank that lie there one after another. */
+hg_status comm_device_fold(comm_op *op, uint64_t count, void *out) HG_NODISCARD;
+void comm_device_free(hg_comm *c);
 
 /* ---- engine.c ---- */
 /* A call whose operands are checked. With an event it is the engine's from now on, and freed with

@@ -22,76 +22,6 @@ void comm_op_free(comm_op *op) {
     hg_free(op);
 }
 
-/* Where the array lies; a copy of it where the host does not see it. */
-static hg_status find_memory(comm_op *op, comm_array *a, void *host, hg_buffer buffer,
-                             uint64_t offset, bool read) {
-    hg_backend *b = op->comm->backend;
-    if (!a->bytes) return HG_OK;
-    a->memory = host;
-    if (host) return HG_OK;
-    uint64_t size;
-    HG_TRY(hg_backend_buffer_size(b, buffer, &size));
-    if (offset > size || a->bytes > size - offset)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu bytes from byte %llu of a buffer of %llu",
-                       (unsigned long long)a->bytes, (unsigned long long)offset,
-                       (unsigned long long)size);
-    hg_native_buffer native = {.size = sizeof native};
-    if (hg_backend_is_host(b) && hg_buffer_native(b, buffer, &native) == HG_OK &&
-        native.kind == HG_MEMORY_HOST) {
-        a->memory = (uint8_t *)(uintptr_t)native.memory + offset;
-        return HG_OK;
-    }
-    a->memory = hg_alloc_aligned((size_t)a->bytes, 64);
-    if (!a->memory) return hg_fail_memory();
-    a->copied = true;
-    return read ? hg_buffer_read(b, buffer, offset, a->memory, a->bytes) : HG_OK;
-}
-
-/* Blocks are written where others of the same array are still read. */
-static hg_status part_arrays(comm_op *op) {
-    hg_comm_kind kind = op->call.kind;
-    if (op->in.memory != op->out.memory || !op->in.bytes || op->among.count == 1) return HG_OK;
-    if (kind != HG_COMM_ALL_TO_ALL && kind != HG_COMM_REDUCE_SCATTER) return HG_OK;
-    uint8_t *own = hg_alloc_aligned((size_t)op->in.bytes, 64);
-    if (!own) return hg_fail_memory();
-    memcpy(own, op->in.memory, (size_t)op->in.bytes);
-    op->in.memory = own;
-    op->in.copied = true;
-    return HG_OK;
-}
-
-static hg_status find_array(comm_op *op, comm_array *a, void *host, hg_buffer buffer,
-                            uint64_t offset, bool read) {
-    uint64_t unit = op->size < 8 ? op->size : 8;
-    HG_TRY(find_memory(op, a, host, buffer, offset, read));
-    if ((uintptr_t)a->memory % unit == 0) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s is not aligned to %llu bytes",
-                   read ? "input" : "output", (unsigned long long)unit);
-}
-
-static hg_status find_arrays(comm_op *op) {
-    const hg_comm_call *c = &op->call;
-    if (!comm_op_bytes(op, &op->in.bytes, &op->out.bytes))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu elements are too many",
-                       (unsigned long long)c->count);
-    HG_TRY(find_array(op, &op->in, (void *)(uintptr_t)c->input, c->input_buffer, c->input_offset,
-                      true));
-    HG_TRY(find_array(op, &op->out, c->output, c->output_buffer, c->output_offset, false));
-    return part_arrays(op);
-}
-
-static hg_status write_back(comm_op *op) {
-    if (!op->out.copied) return HG_OK;
-    return hg_buffer_write(op->comm->backend, op->call.output_buffer, op->call.output_offset,
-                           op->out.memory, op->out.bytes);
-}
-
-static void free_arrays(comm_op *op) {
-    if (op->in.copied) hg_free_aligned(op->in.memory);
-    if (op->out.copied) hg_free_aligned(op->out.memory);
-    op->in.copied = op->out.copied = false;
-}
-
 /* ---- transfers ---- */
 
 /* What of it is one message: all, or the next piece of one that is cut. */
@@ -131,22 +61,23 @@ static bool may_post(const comm_round *r, uint32_t i) {
     return true;
 }
 
-static hg_status step_transfer(hg_comm *c, const comm_round *r, uint32_t i) {
-    comm_transfer *t = &r->transfers[i];
-    if (!t->posted && may_post(r, i)) HG_TRY(call_provider(c, c->provider->post, t));
-    return t->posted && !t->done ? call_provider(c, c->provider->poll, t) : HG_OK;
-}
-
 /* Posts what is not, polls what is: how many are not done; all of them, and of those that receive.
  */
 static hg_status step_transfers(comm_op *op, uint32_t *open, uint32_t *receiving) {
+    hg_comm *c = op->comm;
+    comm_round *r = &op->round;
     *open = *receiving = 0;
-    for (uint32_t i = 0; i < op->round.count; i++) {
-        comm_transfer *t = &op->round.transfers[i];
-        if (t->done) continue;
-        HG_TRY(step_transfer(op->comm, &op->round, i));
+    for (uint32_t i = 0; i < r->count; i++) {
+        comm_transfer *t = &r->transfers[i];
+        if (!t->done && !t->posted && may_post(r, i))
+            HG_TRY(call_provider(c, c->provider->post, t));
+    }
+    if (op->device.all) HG_TRY(c->provider->launch(c->group));
+    for (uint32_t i = 0; i < r->count; i++) {
+        comm_transfer *t = &r->transfers[i];
+        if (t->posted && !t->done) HG_TRY(call_provider(c, c->provider->poll, t));
         *open += !t->done;
-        *receiving += !t->done && i < op->round.receives;
+        *receiving += !t->done && i < r->receives;
     }
     return HG_OK;
 }
@@ -173,10 +104,10 @@ static void finish(comm_op *op, hg_status status) {
     hg_comm *c = op->comm;
     hg_event *event = op->event;
     op->stage = COMM_OVER;
-    if (status == HG_OK) status = write_back(op);
+    if (status == HG_OK) status = comm_write_back(op);
     op->status = status;
     if (status != HG_OK) op->error = *hg_error_record();
-    free_arrays(op);
+    comm_free_arrays(op);
     if (event) {
         hg_event_finish(event, op->status, &op->error);
         hg_event_release(event);
@@ -244,9 +175,13 @@ static void begin(comm_op *op) {
         op->time.deadline_ns = op->time.limit->deadline_ns;
         op->time.timeout_ms = op->time.limit->timeout_ms;
     }
-    op->round.transfers = comm_is_collective(op->call.kind) ? op->comm->memory.transfers : op->few;
+    op->round.transfers = comm_is_collective(op->call.kind) ? op->comm->memory.transfers
+                                                            : op->round.few;
     hg_status status = results_of_waits(op);
-    if (status == HG_OK) status = find_arrays(op);
+    op->device.own = status == HG_OK && comm_device_find(op);
+    op->own.device = op->device.own;
+    if (op->device.own) return;
+    if (status == HG_OK) status = comm_find_arrays(op);
     if (status == HG_OK) return;
     op->own.failed = 1;
     op->status = status;

@@ -5,6 +5,9 @@
 #define HG_COMM_PROVIDER_H
 
 #include "base/base.h"
+#include <hologram/backend.h>
+
+enum { COMM_MOST_LOCAL = 256 };
 
 /* Messages of one channel from one rank to another arrive in the order in which they were posted.
  */
@@ -23,6 +26,7 @@ typedef struct comm_transfer {
     bool borrows;   /* receives: `memory` may become the sender's own until the transfer is returned
                      */
     bool borrowed;  /* it did */
+    bool device;    /* `memory` is an address of the device, which the host does not see */
     void *memory;   /* not written where it is sent */
     uint64_t bytes; /* received: at most */
     uint64_t moved; /* whole messages of it, for those that are cut */
@@ -54,7 +58,10 @@ typedef struct comm_provider {
     /* Whether a launcher of this provider has started the process. */
     bool (*launched)(void);
     /* The group of all processes that the launcher has started. */
-    hg_status (*open)(comm_group **group, uint32_t *rank, uint32_t *size);
+    hg_status (*open)(hg_backend *backend, comm_group **group, uint32_t *rank, uint32_t *size);
+    /* Optional: the ends of a group of threads with these backends. Without an error and with
+     * ends[0] NULL: it is not for them. */
+    hg_status (*open_local)(hg_backend *const *backends, uint32_t ranks, comm_group **ends);
     void (*close)(comm_group *group); /* NULL is allowed */
     /* Begins a transfer. One that cannot begin yet is left as it is, not posted. */
     hg_status (*post)(comm_group *group, comm_transfer *transfer);
@@ -63,6 +70,14 @@ typedef struct comm_provider {
     hg_status (*poll)(comm_group *group, comm_transfer *transfer);
     /* A borrowed one: its memory is not needed any more. */
     void (*give_back)(comm_group *group, comm_transfer *transfer);
+    /* Optional: what was posted since may begin. Those of the device do it together. */
+    hg_status (*launch)(comm_group *group);
+    /* Optional, and with copy: transfers may be of this memory of the device. */
+    bool (*reaches)(const comm_group *group, const hg_native_buffer *memory);
+    /* Between arrays of the device; returns when it is over. */
+    hg_status (*copy)(comm_group *group, void *to, const void *from, uint64_t bytes);
+    /* Optional: an error where nothing more comes from the rank. */
+    hg_status (*check)(comm_group *group, uint32_t peer);
     /* One that will not be waited for any more: its memory is not touched from now on. */
     void (*withdraw)(comm_group *group, comm_transfer *transfer);
     /* Before a round of polls, and after one that found nothing: sleeps until a message may have

@@ -11,7 +11,8 @@ typedef struct suite_counts {
     unsigned long passed, failed;
 } suite_counts;
 void comm_suite(hg_backend *backend, hg_comm *comm, bool all, suite_counts *counts);
-/* The part of it that is instructions of programs. */
+/* Its parts: calls; instructions of programs. */
+void comm_suite_calls(hg_backend *backend, hg_comm *comm, bool all, suite_counts *counts);
 void comm_suite_steps(hg_backend *backend, hg_comm *comm, bool all, suite_counts *counts);
 
 #endif

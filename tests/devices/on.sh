@@ -47,7 +47,8 @@ case $device in
         driver=$(first "${HG_BUILD_DIR:-build/release}/tests/fake_cuda/libcuda.so.1")
         package=clang-14
         folder=$(dirname "${driver:-.}")
-        export LD_LIBRARY_PATH="$folder" HOLOGRAM_NVRTC="$folder/libnvrtc.so.13" HOLOGRAM_CUBLASLT="$folder/libcublasLt.so.13" ;;
+        export LD_LIBRARY_PATH="$folder" HOLOGRAM_NVRTC="$folder/libnvrtc.so.13" HOLOGRAM_CUBLASLT="$folder/libcublasLt.so.13"
+        export HOLOGRAM_NCCL="$folder/libnccl.so.2" ;;
     *) echo "unknown device $device" >&2; exit 2 ;;
 esac
 if [ "$backend" = webgpu ]; then

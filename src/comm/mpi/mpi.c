@@ -210,7 +210,9 @@ static hg_status open_world(comm_group **group, uint32_t *rank, uint32_t *size) 
     return make_group(copy, group);
 }
 
-static hg_status open_group(comm_group **group, uint32_t *rank, uint32_t *size) {
+static hg_status open_group(hg_backend *backend, comm_group **group, uint32_t *rank,
+                            uint32_t *size) {
+    (void)backend;
     hg_mutex_lock(&mpi.lock);
     hg_status status = open_world(group, rank, size);
     hg_mutex_unlock(&mpi.lock);

@@ -132,7 +132,13 @@ hg_status comm_threads_create(uint32_t ranks, comm_group **ends) {
 
 static bool launched(void) { return true; }
 
-static hg_status open_one(comm_group **group, uint32_t *rank, uint32_t *size) {
+static hg_status open_local(hg_backend *const *backends, uint32_t ranks, comm_group **ends) {
+    (void)backends;
+    return comm_threads_create(ranks, ends);
+}
+
+static hg_status open_one(hg_backend *backend, comm_group **group, uint32_t *rank, uint32_t *size) {
+    (void)backend;
     *rank = 0;
     *size = 1;
     return comm_threads_create(1, group);
@@ -207,6 +213,11 @@ static hg_status why_over(comm_group *g, const comm_transfer *t) {
     hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->why);
     hg_mutex_unlock(&s->lock);
     return status;
+}
+
+static hg_status check(comm_group *g, uint32_t peer) {
+    const comm_transfer t = {.peer = peer};
+    return is_over(g, &t) ? why_over(g, &t) : HG_OK;
 }
 
 static void post_send(comm_group *g, comm_transfer *t) {
@@ -436,10 +447,12 @@ static hg_status split(comm_group *g, const comm_part *wanted, uint64_t deadline
 const comm_provider comm_provider_threads = {.name = "threads",
                                              .launched = launched,
                                              .open = open_one,
+                                             .open_local = open_local,
                                              .close = close_end,
                                              .post = post,
                                              .poll = poll,
                                              .give_back = give_back,
+                                             .check = check,
                                              .withdraw = withdraw,
                                              .look = look,
                                              .move_apart = move_apart,

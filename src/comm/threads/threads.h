@@ -4,8 +4,6 @@
 
 #include "comm/provider.h"
 
-enum { COMM_MOST_LOCAL = 256 };
-
 /* The ends of a new group. */
 hg_status comm_threads_create(uint32_t ranks, comm_group **ends) HG_NODISCARD;
 
