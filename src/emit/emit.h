@@ -124,6 +124,7 @@ hg_status emit_spirv_text(const uint32_t *words, uint64_t count, const char *abo
 typedef struct emit_wgsl_options {
     uint32_t group[3];     /* workgroup_size */
     uint64_t group_memory; /* bytes */
+    bool f16;              /* the text may enable it */
 } emit_wgsl_options;
 hg_status emit_wgsl(const kir_module *kernel, const kir_device_layout *layout,
                     const emit_wgsl_options *options, const char *about, hg_text *out) HG_NODISCARD;

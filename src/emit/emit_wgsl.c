@@ -159,7 +159,7 @@ static void kernel_head(wgsl *p) {
 static void function_head(wgsl *p) {
     const kir_function *f = p->function;
     uint32_t count = 0;
-    hg_text_addf(p->out, "fn f%u(", (unsigned)f->id);
+    hg_text_addf(p->out, "fn fn_%u(", (unsigned)f->id);
     needed(p, f, false, &count);
     for (uint8_t i = 0; i < f->param_count; i++) {
         begin_parameter(p, &count);
@@ -218,7 +218,7 @@ static void call(wgsl *p, const kir_value *v) {
         wgsl_declare(p, v);
     else
         wgsl_line(p);
-    hg_text_addf(p->out, "f%u(", (unsigned)f->id);
+    hg_text_addf(p->out, "fn_%u(", (unsigned)f->id);
     needed(p, f, true, &count);
     for (uint8_t i = 0; i < v->nargs; i++) {
         begin_parameter(p, &count);
@@ -478,6 +478,7 @@ static void print_module(wgsl *p, const c_reach *reach, const char *about, hg_te
         function(p, reach->order.data[i]);
     p->out = out;
     hg_text_addf(out, "/* Written by hologram: WGSL.\n%s */\n\n", about);
+    if (p->helpers >> WGSL_F2H_F16 & 1) wgsl_text(p, "enable f16;\n\n");
     wgsl_print_helpers(p);
     wgsl_declare_memory(p);
     print_tables(p, reach);

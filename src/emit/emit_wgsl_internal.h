@@ -17,6 +17,8 @@ typedef enum wgsl_helper {
     WGSL_MULHI,
     WGSL_F2U,
     WGSL_F2S,
+    WGSL_F2H,
+    WGSL_F2H_F16, /* by the extension f16 */
     WGSL_HELPER_COUNT
 } wgsl_helper;
 

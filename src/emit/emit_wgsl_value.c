@@ -5,6 +5,18 @@
 #include "emit/emit_wgsl_internal.h"
 
 /* clang-format off */
+/* Beyond the largest f16, and of NaN, the built-in function may give anything. Where there is f16,
+ * its conversion rounds: that of pack2x16float may cut off. */
+#define F2H(rounded)                                                                           \
+    "fn hg_f32_to_f16(x: f32) -> u32 {\n"                                                      \
+    "    let size = bitcast<u32>(x) & 0x7fffffffu;\n"                                          \
+    "    let fits = size <= 0x477fe000u;\n"                                                    \
+    "    let a = select(0.0f, x, fits);\n"                                                     \
+    "    let bits = pack2x16float(vec2<f32>(" rounded ", 0.0f)) & 0xffffu;\n"                  \
+    "    let large = select(0x7c00u, 0x7bffu, size < 0x477ff000u);\n"                          \
+    "    let other = select(large, 0x7e00u, size > 0x7f800000u);\n"                            \
+    "    return select(((bitcast<u32>(x) >> 16u) & 0x8000u) | other, bits, fits);\n"          \
+    "}\n"
 static const struct { const char *name, *text; } HELPERS[WGSL_HELPER_COUNT] = {
     [WGSL_BITS_F32] = {"hg_f32", "fn hg_f32(bits: u32) -> f32 { return bitcast<f32>(bits); }\n"},
     [WGSL_OPAQUE_U32] = {"hg_u32", "fn hg_u32(a: u32) -> u32 { return a; }\n"},
@@ -45,6 +57,8 @@ static const struct { const char *name, *text; } HELPERS[WGSL_HELPER_COUNT] = {
                   "    let high = select(whole, 0x7fffffffu, a >= 2147483648.0f);\n"
                   "    return select(high, 0x80000000u, a <= -2147483648.0f);\n"
                   "}\n"},
+    [WGSL_F2H] = {"hg_f32_to_f16", F2H("a")},
+    [WGSL_F2H_F16] = {"hg_f32_to_f16", F2H("f32(f16(a))")},
 };
 /* clang-format on */
 
@@ -304,6 +318,11 @@ static bool conversion(wgsl *p, const kir_value *v) {
     case KIR_F2U: call_helper(p, v, WGSL_F2U); return true;
     case KIR_F2S: call_helper(p, v, WGSL_F2S); return true;
     case KIR_F2F: wgsl_name(p, a); return v->type == a->type;
+    case KIR_H2F:
+        call(p, v, "unpack2x16float");
+        wgsl_text(p, ".x");
+        return true;
+    case KIR_F2H: call_helper(p, v, p->options->f16 ? WGSL_F2H_F16 : WGSL_F2H); return true;
     default: return false;
     }
 }

@@ -34,7 +34,8 @@ static hg_status print_vector(const emitter *row, const emit_input *in, hg_text 
 static hg_status print_wgsl(const emitter *row, const emit_input *in, hg_text *out) {
     (void)row;
     const emit_wgsl_options options = {.group = {in->group[0], in->group[1], in->group[2]},
-                                       .group_memory = in->group_memory};
+                                       .group_memory = in->group_memory,
+                                       .f16 = in->caps->half};
     return emit_wgsl(in->kernels[0], in->layout, &options, in->about, out);
 }
 

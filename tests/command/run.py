@@ -612,7 +612,7 @@ def operations():
     check(poor["ADD"]["native"] == ["i32"] and "f32" in poor["ADD"]["lowered"] and poor["MOV"]["native"] == ["i32", "f32"], f"add on SwiftShader: {poor.get('ADD')}")
     check(poor["ATOM_ADD"]["native"] == ["i32"] and poor["ATOM_ADD"]["lowered"] == ["i64"] and poor["BAR_SYNC"]["how"] == "native", f"atomics: {poor.get('ATOM_ADD')}")
     check(table("--caps", "lavapipe")["FMA"]["lowered"] == ["i128+", "f16", "bf16", "f32", "f64"], "fma on lavapipe")
-    for row in ("cpu", "pocl", "lavapipe", "swiftshader", "webgpu", "cuda", "hip", "metal"):
+    for row in ("cpu", "pocl", "lavapipe", "swiftshader", "webgpu", "wgpu", "cuda", "hip", "metal"):
         check_table(table("--caps", row), everything, f"the row {row} of src/driver/devices.def")
     # A driver's promises are those of its version, and so are the integers of its row. Which floating-point operations are exact depends on
     # the CPU too: a device's table comes from its probe, and what must hold is that results are right.
@@ -631,7 +631,7 @@ def operations():
         integers = [f"{key}: {here[key]['native']} there, {named[key]['native']} in the row" for key in named
                     if [c for c in here[key]["native"] if c[0] == "i"] != [c for c in named[key]["native"] if c[0] == "i"]]
         check(not integers, f"src/driver/devices.def: the row {row} is not what {found[0]['name']} is now (then hologram ops --page > docs/reference/devices.md): {integers[:3]}")
-    expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, webgpu, cuda, hip, metal, got 'cray'", what="unknown capabilities")
+    expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, webgpu, wgpu, cuda, hip, metal, got 'cray'", what="unknown capabilities")
     expect(run("ops", "--caps", "pocl", "--backend", "cpu"), 2, r"exclude each other", what="capabilities and a device")
     page = open(os.path.join(SOURCE, "docs", "reference", "devices.md"), "rb").read()
     text = page.decode()

@@ -46,6 +46,16 @@ static void compile_text(cts *s, const char *name, const char *text) {
     }
 }
 
+/* The first device of a target's row or the last, by turns. */
+static const char *caps_of(const cts *s) {
+    for (size_t i = 0; s->texts && texts / 2 % 2 && hg_emit_target_get(i); i++) {
+        const hg_emit_target *row = hg_emit_target_get(i);
+        const char *last = strrchr(row->caps, ' ');
+        if (strcmp(row->name, s->target) == 0) return last ? last + 1 : NULL;
+    }
+    return NULL;
+}
+
 static const char *comment_of(const char *target) {
     if (strcmp(target, "wat") == 0) return ";;";
     const bool listing = strcmp(target, "vector") == 0 || strcmp(target, "spirv-asm") == 0;
@@ -71,7 +81,8 @@ static void write_text(cts *s, const char *name, const char *text) {
 void cts_compile(cts *s, const char *name, const hg_program *program) {
     if (!s->parts && !s->only_row && !is_new(s, program)) return;
     hg_emit_options options = {
-        .size = sizeof options, .proven = texts++ % 2 != 0, .one_kernel = true};
+        .size = sizeof options, .proven = texts % 2 != 0, .one_kernel = true, .caps = caps_of(s)};
+    texts++;
     char *text = NULL;
     for (; hg_program_emit(program, s->target, &options, &text, NULL) == HG_OK; options.kernel++) {
         if (s->texts)

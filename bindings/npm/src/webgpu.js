@@ -17,7 +17,7 @@ const PLACES = {
   WGPUComputePipelineDescriptor: 'layout@12 compute.module@20 compute.entry@24',
   WGPUBindGroupEntry: 'binding@4 buffer@8 offset@16 size@24 sizeof@40',
   WGPUBindGroupDescriptor: 'layout@12 count@16 entries@20',
-  WGPUDeviceDescriptor: 'limits@20 lost@36 error@56',
+  WGPUDeviceDescriptor: 'feature_count@12 features@16 limits@20 lost@36 error@56',
   WGPUBufferMapCallbackInfo: 'callback@8 one@12 two@16', // of all kinds of callbacks
 };
 
@@ -44,6 +44,9 @@ const LIMITS = [['storage_buffers', 'maxStorageBuffersPerShaderStage', true], ['
   ['shared_bytes', 'maxComputeWorkgroupStorageSize', true], ['group_lanes', 'maxComputeInvocationsPerWorkgroup', true],
   ['group_x', 'maxComputeWorkgroupSizeX', true], ['group_y', 'maxComputeWorkgroupSizeY', true], ['group_z', 'maxComputeWorkgroupSizeZ', true],
   ['groups', 'maxComputeWorkgroupsPerDimension', true]];
+
+// Features that the library asks for, by their numbers.
+const FEATURES = { 0x0b: 'shader-f16' };
 
 const NO_WEBGPU = 'WebGPU not supported in this browser';
 const ADAPTER = { powerPreference: 'high-performance' };
@@ -259,11 +262,11 @@ export class WebGPU {
     return SUCCESS;
   }
 
-  async #requestDevice(requiredLimits) {
+  async #requestDevice(requiredLimits, requiredFeatures) {
     const adapter = this.#spent ? await this.gpu.requestAdapter(ADAPTER) : this.#adapter;
     if (!adapter) throw new Error(this.reason);
     this.#spent = true;
-    const device = await adapter.requestDevice({ requiredLimits });
+    const device = await adapter.requestDevice({ requiredLimits, requiredFeatures });
     if (this.#ended) device.destroy(); // nobody will ask for it
     return device;
   }
@@ -280,6 +283,7 @@ export class WebGPU {
   imports() {
     const object = (number) => this.#object(number);
     const device = (number) => this.#object(number).device;
+    const has = (one, feature) => Number(one.features?.has(FEATURES[feature]) ?? false);
     const release = (number) => this.#remove(number);
     return {
       CreateInstance: () => (this.there ? this.#add(this) : 0),
@@ -297,11 +301,13 @@ export class WebGPU {
           this.#core.free(this.#u32(info + at.WGPUAdapterInfo[field]));
       },
       AdapterGetLimits: (adapter, limits) => this.#writeLimits(limits, object(adapter).limits),
+      AdapterHasFeature: (adapter, feature) => has(object(adapter), feature),
       AdapterRequestDevice: (_adapter, descriptor, info) => {
-        const { limits, lost, error } = at.WGPUDeviceDescriptor;
+        const { feature_count: count, features, limits, lost, error } = at.WGPUDeviceDescriptor;
         const told = this.#callback(descriptor + error - 4); // it has no mode
         const loss = this.#callback(descriptor + lost);
-        const made = this.#requestDevice(this.#readLimits(this.#u32(descriptor + limits)));
+        const wanted = Array.from({ length: this.#u32(descriptor + count) }, (_, i) => FEATURES[this.#u32(this.#u32(descriptor + features) + 4 * i)]);
+        const made = this.#requestDevice(this.#readLimits(this.#u32(descriptor + limits)), wanted);
         const wrapper = { device: null, released: false, own: true };
         return this.#later(made, info, (found, refused) => {
           if (refused) return [FAILED, 0, TEXT];
@@ -316,6 +322,7 @@ export class WebGPU {
       AdapterRelease: release,
       DeviceTellLost: (number, info) => this.#tellLost(object(number), this.#callback(info)),
       DeviceGetLimits: (number, limits) => this.#writeLimits(limits, device(number).limits),
+      DeviceHasFeature: (number, feature) => has(device(number), feature),
       DeviceGetAdapterInfo: (number, info) => this.#writeInfo(info, device(number).adapterInfo),
       DeviceGetQueue: (number) => this.#add(device(number).queue),
       DevicePushErrorScope: (number, filter) => device(number).pushErrorScope(FILTERS[filter]),

@@ -135,6 +135,21 @@ static void fill_identity(hg_device *d) {
     snprintf(caps->identity + length, sizeof caps->identity - length, " %s", host);
 }
 
+/* shader-f16 was another number in Dawn of 2025, and each of the two is some other feature of the
+ * other, which does no harm. So what is offered is asked for, and a text is tried. */
+static const uint32_t F16_NUMBERS[] = {WGPU_SHADER_F16, WGPU_SHADER_F16_OLD};
+static uint32_t f16_numbers(void) { return wg_is_native() ? 1 : HG_COUNT_OF(F16_NUMBERS); }
+
+static const char F16[] = "enable f16;\n"
+                          "@compute @workgroup_size(1)\n"
+                          "fn main() { }\n";
+
+/* Bits of a bf16 are those of an f32, so that its conversions are integer code here too. */
+static void fill_halves(kir_caps *kir) {
+    kir->half = true;
+    kir->inexact[KIR_B2F][0] = kir->inexact[KIR_F2B][0] = true;
+}
+
 /* As in vulkan/device.c. */
 enum { SWIFTSHADER_MOST = 30000 };
 
@@ -146,6 +161,7 @@ static void fill_caps(hg_device *d) {
         caps->compiler.static_groups = caps->exact = true;
     caps->compiler.kir.name = "webgpu";
     caps->compiler.kir.subnormals = true;
+    fill_halves(&caps->compiler.kir);
     fill_bindings(limits, &caps->compiler);
     caps->memory.max_arena_bytes = largest_buffer(limits);
     caps->memory.arena_bytes = least(UINT64_C(16) << 20, caps->memory.max_arena_bytes);
@@ -198,9 +214,15 @@ static void on_error(const WGPUDevice *device, uint32_t type, WGPUStringView sai
     wg_note_error(one, said);
 }
 
-/* Limits are asked for as they are offered. */
+/* Limits are asked for as they are offered, and of features shader-f16. */
 static void request_device(hg_device *d) {
+    uint32_t features[HG_COUNT_OF(F16_NUMBERS)], count = 0;
+    for (uint32_t i = 0; i < f16_numbers(); i++)
+        if (wg.AdapterHasFeature(d->adapter, F16_NUMBERS[i])) features[count++] = F16_NUMBERS[i];
+    d->own.f16.offered = count > 0;
     WGPUDeviceDescriptor descriptor = {
+        .feature_count = count,
+        .features = features,
         .limits = &d->limits,
         .lost = {.mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_lost, .one = d},
         .error = {.callback = on_error, .one = d}};
@@ -245,7 +267,25 @@ static hg_status finish_opening(hg_device *d) {
     if (!d->own.record_bytes) return hg_fail_memory();
     HG_TRY(wg_arena_alloc(d, 256, &d->own.nothing));
     HG_TRY(wg_arena_alloc(d, WG_SCRATCH, &d->own.scratch));
+    if (d->own.f16.offered)
+        HG_TRY(wg_kernel_create(d, F16, sizeof F16 - 1, 0, 0, &d->own.f16.tried));
     return wg_merge_create(d, &d->own.merge);
+}
+
+/* *ready: it is known whether texts with f16 are taken. */
+static hg_status try_f16(hg_device *d, bool *ready) {
+    if (!d->own.f16.tried) return HG_OK;
+    hg_error kept = *hg_error_record();
+    d->own.f16.works = wg_kernel_ready(d->own.f16.tried, ready) == HG_OK;
+    if (d->own.f16.works && !*ready) return HG_OK;
+    if (!d->own.f16.works) *hg_error_record() = kept; /* a refusal is an answer */
+    *ready = true;
+    wg_kernel_destroy(d->own.f16.tried);
+    d->own.f16.tried = NULL;
+    size_t length = strlen(d->caps.identity);
+    if (d->own.f16.works && length)
+        snprintf(d->caps.identity + length, sizeof d->caps.identity - length, " f16");
+    return wg_check_lost(d);
 }
 
 hg_status wg_device_ready(hg_device *d, bool *ready) {
@@ -262,7 +302,8 @@ hg_status wg_device_ready(hg_device *d, bool *ready) {
         fill_caps(d);
         HG_TRY(finish_opening(d));
     }
-    return wg_kernel_ready(d->own.merge, ready);
+    HG_TRY(wg_kernel_ready(d->own.merge, ready));
+    return *ready ? try_f16(d, ready) : HG_OK;
 }
 
 /* ---- what is left of closed devices ---- */
@@ -369,6 +410,8 @@ hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) 
     else if (wg.DeviceGetAdapterInfo)
         (void)wg.DeviceGetAdapterInfo(d->handle, &d->info);
     (void)wg.DeviceGetLimits(d->handle, &d->limits);
+    for (uint32_t i = 0; i < f16_numbers(); i++)
+        if (wg.DeviceHasFeature(d->handle, F16_NUMBERS[i])) d->own.f16.offered = true;
     d->limits.next = NULL;
     d->queue = wg.DeviceGetQueue(d->handle);
     tell_lost(d);
@@ -406,6 +449,7 @@ void wg_device_close(hg_device *d) {
     hg_error kept = *hg_error_record();
     HG_CALLS_OTHERS;
     wg_kernel_destroy(d->own.merge);
+    wg_kernel_destroy(d->own.f16.tried);
     if (d->own.scratch) wg_arena_free(d, d->own.scratch);
     if (d->own.nothing) wg_arena_free(d, d->own.nothing);
     hg_mutex_lock(&wg_lock);

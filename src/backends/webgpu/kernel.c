@@ -131,7 +131,7 @@ hg_status wg_kernel_create(hg_device *d, const char *text, size_t length, uint32
 }
 
 hg_status wg_code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
-    emit_wgsl_options options = {.group_memory = code->group_memory};
+    emit_wgsl_options options = {.group_memory = code->group_memory, .f16 = d->own.f16.works};
     hg_text text = {0};
     memcpy(options.group, code->group, sizeof options.group);
     hg_status status = emit_wgsl(code->module, code->layout, &options, "", &text);

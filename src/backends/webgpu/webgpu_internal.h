@@ -88,14 +88,19 @@ struct hg_device {
         uint64_t free_bytes;     /* of their buffers */
         uint64_t bytes_underway; /* of reads and writes in flight */
     } work;
-    wg_layout layouts[WG_LAYOUTS]; /* by number of buffers */
-    struct {                       /* used in the order of submissions, so that one serves all */
-        WGPUBuffer records;        /* of the dispatches of a submission */
-        uint8_t *record_bytes;     /* what goes there, and what is there; under the lock */
-        uint32_t records_there;    /* bytes */
-        hg_driver_arena *scratch;  /* bytes between buffers */
-        hg_driver_arena *nothing;  /* bound where a kernel has no memory */
-        hg_driver_kernel *merge;   /* moves bytes that are no words */
+    wg_layout layouts[WG_LAYOUTS];   /* by number of buffers */
+    struct {                         /* used in the order of submissions, so that one serves all */
+        WGPUBuffer records;          /* of the dispatches of a submission */
+        uint8_t *record_bytes;       /* what goes there, and what is there; under the lock */
+        uint32_t records_there;      /* bytes */
+        hg_driver_arena *scratch;    /* bytes between buffers */
+        hg_driver_arena *nothing;    /* bound where a kernel has no memory */
+        hg_driver_kernel *merge;     /* moves bytes that are no words */
+        struct {                     /* the feature shader-f16 */
+            bool offered;            /* by its number */
+            bool works;              /* texts that enable it are taken */
+            hg_driver_kernel *tried; /* such a text, while opening */
+        } f16;
     } own;
     uint64_t next_buffer; /* number of the next buffer; under the lock */
     uint32_t asked;       /* callbacks to come; under the lock */

@@ -431,6 +431,88 @@ static void test_laws(void) {
     }
 }
 
+/* ---- halves: all of them widened, numbers around them rounded, and calculated with ---- */
+
+static const char HALVES[] = PROGRAM(
+    ".param h buffer u16 in [n]\n.param f buffer f32 in [n]\n"
+    ".param wide buffer f32 out [n]\n.param near buffer u16 out [n]\n"
+    ".param product buffer u16 out [n]\n.param sum buffer u16 out [n]\n.param n u64\n.lanes n\n"
+    "    ldg.f16 r1, [h + global*2]\n    ldg.f32 r2, [f + global*4]\n"
+    "    cvt.f32.f16 r3, r1\n    stg.f32 [wide + global*4], r3\n"
+    "    cvt.f16.f32 r4, r2\n    stg.f16 [near + global*2], r4\n"
+    "    mul.f16 r5, r1, r4\n    stg.f16 [product + global*2], r5\n"
+    "    add.f16 r5, r1, r4\n    stg.f16 [sum + global*2], r5\n    exit\n");
+enum { HALF_COUNT = 1 << 16 };
+typedef struct halves {
+    uint32_t wide[HALF_COUNT];
+    uint16_t near[HALF_COUNT], product[HALF_COUNT], sum[HALF_COUNT];
+} halves;
+
+static void calculate_halves(const char *backend, const uint16_t *h, const uint32_t *f, halves *r) {
+    struct {
+        const char *name;
+        void *data;
+        size_t bytes;
+        hg_buffer buffer;
+    } arrays[] = {{"h", (void *)(uintptr_t)h, 2, {0}}, {"f", (void *)(uintptr_t)f, 4, {0}},
+                  {"wide", r->wide, 4, {0}},           {"near", r->near, 2, {0}},
+                  {"product", r->product, 2, {0}},     {"sum", r->sum, 2, {0}}};
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    hg_params *params = hg_params_create();
+    uint64_t n = HALF_COUNT;
+    snprintf(config.backend, sizeof config.backend, "%s", backend);
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    if (!b) exit(test_done());
+    hg_program *p = assemble(HALVES);
+    for (size_t i = 0; i < HG_COUNT_OF(arrays); i++) {
+        arrays[i].buffer = make_buffer(b, arrays[i].data, HALF_COUNT * arrays[i].bytes);
+        CHECK_OK(hg_params_set_buffer(params, arrays[i].name, arrays[i].buffer));
+    }
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
+    CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+    for (size_t i = 2; i < HG_COUNT_OF(arrays); i++)
+        CHECK_OK(hg_backend_copy_from_buffer(b, arrays[i].buffer, arrays[i].data,
+                                             HALF_COUNT * arrays[i].bytes));
+    hg_params_destroy(params);
+    hg_program_release(p);
+    hg_backend_destroy(b);
+}
+
+static bool same_half(uint16_t x, uint16_t y) {
+    return x == y || ((x & 0x7fff) > 0x7c00 && (y & 0x7fff) > 0x7c00);
+}
+
+static void test_halves(void) {
+    enum {
+        BELOW = 0x32800000,
+        STEP = 0x1580 /* from below the least half to beyond the largest */
+    };
+    static const uint32_t NEAR[] = {0, 0x1000, 0x0fff, 0x1001, 0x3000, 0x2fff, 0x3001};
+    static uint16_t h[HALF_COUNT];
+    static uint32_t f[HALF_COUNT];
+    static halves results[2];
+    uint32_t differ[4] = {0};
+    for (uint32_t i = 0; i < HALF_COUNT; i++) {
+        h[i] = (uint16_t)(i * 40503); /* each once */
+        f[i] = (((BELOW + i * STEP) & ~UINT32_C(0x3fff)) + NEAR[i % HG_COUNT_OF(NEAR)]) | i << 31;
+        if (i % 97 == 0) f[i] = (uint32_t)random_below(UINT64_C(1) << 32);
+    }
+    calculate_halves("cpu", h, f, &results[0]);
+    calculate_halves("webgpu", h, f, &results[1]);
+    for (uint32_t i = 0; i < HALF_COUNT; i++) {
+        const halves *x = &results[0], *y = &results[1];
+        bool nan = (x->wide[i] & 0x7fffffff) > 0x7f800000 && (y->wide[i] & 0x7fffffff) > 0x7f800000;
+        differ[0] += x->wide[i] != y->wide[i] && !nan;
+        differ[1] += !same_half(x->near[i], y->near[i]);
+        differ[2] += !same_half(x->product[i], y->product[i]);
+        differ[3] += !same_half(x->sum[i], y->sum[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        CHECK_MESSAGE(!differ[i], "%u results of operation %d are not the CPU's",
+                      (unsigned)differ[i], i);
+}
+
 /* ---- launches: which memory is bound as what ---- */
 
 enum { LAUNCH_N = 100, MOST_ARRAYS = 24 };
@@ -568,6 +650,7 @@ int main(void) {
     test_lost();
     test_host_device();
     test_laws();
+    test_halves();
     test_launches();
     return test_done();
 }

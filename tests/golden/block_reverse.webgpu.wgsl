@@ -24,7 +24,7 @@ struct Record {
 @group(0) @binding(2) var<uniform> record: Record;
 var<workgroup> group_memory: array<u32, 12>;
 
-fn f1(id_local_x: u32, id_local_y: u32, id_local_z: u32, id_group_x: u32, id_group_y: u32, id_group_z: u32, a0: u32, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32) {
+fn fn_1(id_local_x: u32, id_local_y: u32, id_local_z: u32, id_group_x: u32, id_group_y: u32, id_group_z: u32, a0: u32, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32) {
     let s1 = record.base_1 >> 2u;
     let v6 = id_local_z;
     let v8 = id_local_y;
@@ -168,7 +168,7 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id
         let v61 = !v60;
         if (v61) {
             let v63 = x23;
-            f1(id_local_x, id_local_y, id_local_z, id_group_x, id_group_y, id_group_z, 0u, v45, 0u, v51, v52, v63);
+            fn_1(id_local_x, id_local_y, id_local_z, id_group_x, id_group_y, id_group_z, 0u, v45, 0u, v51, v52, v63);
             let v65 = x24;
             let v66 = v65 + 1u;
             group_memory[0u] = v66;
@@ -191,7 +191,7 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id
     if (v78) {
         if (v72) {
             let v81 = x23;
-            f1(id_local_x, id_local_y, id_local_z, id_group_x, id_group_y, id_group_z, 1u, v11, 0u, 8u, 0u, v81);
+            fn_1(id_local_x, id_local_y, id_local_z, id_group_x, id_group_y, id_group_z, 1u, v11, 0u, 8u, 0u, v81);
             let v83 = x24;
             let v84 = v83 + 1u;
             group_memory[0u] = v84;
@@ -228,7 +228,7 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id
     let v107 = v106 < 8u;
     let v108 = !v107;
     if (v108) {
-        f1(id_local_x, id_local_y, id_local_z, id_group_x, id_group_y, id_group_z, 2u, v106, 0u, 8u, 0u, v102);
+        fn_1(id_local_x, id_local_y, id_local_z, id_group_x, id_group_y, id_group_z, 2u, v106, 0u, 8u, 0u, v102);
         return;
     }
     // lds.i32 r1, [shared + r1*4]

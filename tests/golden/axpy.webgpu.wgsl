@@ -27,7 +27,7 @@ struct Record {
 }
 @group(0) @binding(2) var<uniform> record: Record;
 
-fn f1(a0: u32, a1: u32, a2: u32) -> u32 {
+fn fn_1(a0: u32, a1: u32, a2: u32) -> u32 {
     let v4 = a0 & 0x80000000u;
     let v5 = a0 ^ v4;
     let v7 = v5 == 0u;
@@ -240,7 +240,7 @@ fn f1(a0: u32, a1: u32, a2: u32) -> u32 {
     return v228;
 }
 
-fn f3(id_thread: u32, x18: ptr<function, u32>, x19: ptr<function, u32>, x20: ptr<function, u32>, x21: ptr<function, u32>, x22: ptr<function, u32>) {
+fn fn_3(id_thread: u32, x18: ptr<function, u32>, x19: ptr<function, u32>, x20: ptr<function, u32>, x21: ptr<function, u32>, x22: ptr<function, u32>) {
     let s0 = record.base_0 >> 2u;
     let s1 = record.base_1 >> 2u;
     let v0 = id_thread;
@@ -278,13 +278,13 @@ fn f3(id_thread: u32, x18: ptr<function, u32>, x19: ptr<function, u32>, x20: ptr
     // fma.f32 r2, r2, r3, r4
     let v31 = bitcast<u32>(v29);
     let v32 = bitcast<u32>(v30);
-    let v33 = f1(v10, v31, v32);
+    let v33 = fn_1(v10, v31, v32);
     let v34 = bitcast<f32>(v33);
     // stg.f32 [r1 + r3*4], r2
     binding0[s1 + (v28 >> 2u)] = bitcast<u32>(v34);
 }
 
-fn f2(id_thread: u32, a0: u32, a1: u32, a2: u32, a3: u32, a4: u32) {
+fn fn_2(id_thread: u32, a0: u32, a1: u32, a2: u32, a3: u32, a4: u32) {
     let s2 = record.base_2 >> 2u;
     let v5 = id_thread;
     let v7 = atomicMin(&binding1[s2 + 1u], v5);
@@ -334,7 +334,7 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) gro
     var x20: u32; // fault_index_high
     var x21: u32; // fault_name
     var x22: u32; // fault_name_high
-    f3(id_thread, &x18, &x19, &x20, &x21, &x22);
+    fn_3(id_thread, &x18, &x19, &x20, &x21, &x22);
     let v1 = x18;
     let v3 = v1 == 0u;
     let v5 = !v3;
@@ -344,7 +344,7 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) gro
         let v10 = x20;
         let v11 = x21;
         let v12 = x22;
-        f2(id_thread, v8, v9, v10, v11, v12);
+        fn_2(id_thread, v8, v9, v10, v11, v12);
     }
 }
 
