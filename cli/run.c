@@ -103,8 +103,8 @@ static void execute(cli *c, const cli_launch *o, const run_steps *steps) {
 /* Lanes that cannot be shared are the first device's. */
 static hg_status launch_on(cli *c, const cli_launch *o, hg_multi_gpu *devices,
                            const hg_launch *launch, const hg_params *params) {
-    dist_lanes touched;
-    if (dist_find_lanes(c->program, &touched) == HG_OK) {
+    optimize_lanes touched;
+    if (optimize_find_lanes(c->program, &touched) == HG_OK) {
         c->shared_by = o->backend;
         return hg_multi_gpu_lanes(devices, c->program, launch, params, NULL);
     }

@@ -4,7 +4,7 @@
 #ifndef HG_DIST_DIST_H
 #define HG_DIST_DIST_H
 
-#include "dist/lanes.h"
+#include "optimize/lanes.h"
 #include "graph/shard.h"
 #include <hologram/devices.h>
 
@@ -13,7 +13,7 @@
 /* Lanes of a program that the devices share (share.c). */
 typedef struct dist_sharing {
     hg_program *program, *from; /* the last one, and what devices but the first run of it */
-    dist_lanes touched;
+    optimize_lanes touched;
     double *rates; /* of each device: lanes in a nanosecond; 0: not measured yet */
     struct dist_copy {
         hg_buffer buffer;

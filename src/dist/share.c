@@ -34,8 +34,8 @@ void dist_sharing_end(hg_multi_gpu *m) {
 static hg_status take_program(hg_multi_gpu *m, hg_program *program) {
     dist_sharing *s = &m->sharing, next = {0};
     if (s->program == program) return HG_OK;
-    HG_TRY(dist_find_lanes(program, &next.touched));
-    HG_TRY(dist_lanes_from(program, &next.from));
+    HG_TRY(optimize_find_lanes(program, &next.touched));
+    HG_TRY(optimize_lanes_from(program, &next.from));
     dist_sharing_end(m);
     hg_program_retain(program);
     next.program = program;
@@ -189,7 +189,7 @@ static hg_status copy_params(const shared_launch *l, uint32_t device, hg_params 
         HG_TRY(copy_array(l, device, i, &given, &buffer));
         HG_TRY(hg_params_set_buffer(to, p->params[i].name, buffer));
     }
-    return hg_params_set_scalar(to, DIST_FIRST_LANE, HG_TYPE_U64, &l->starts[device]);
+    return hg_params_set_scalar(to, OPTIMIZE_FIRST_LANE, HG_TYPE_U64, &l->starts[device]);
 }
 
 static hg_status give_back(const shared_launch *l, uint32_t device) {

@@ -217,7 +217,7 @@ static hg_status add_call(shard *s, const graph_call *call) {
     graph_result results[HG_MAX_PARAMS];
     shard_place places[HG_MAX_PARAMS];
     if (graph_is_collective(call)) return add_copy(s, call);
-    shard_find_rule(s, call, &rule);
+    HG_TRY(shard_find_rule(s, call, &rule));
     if (!rule.way_count) rule.array_count = 0; /* all is whole */
     HG_TRY(choose(s, &rule, &c));
     for (uint32_t i = 0; i < call->operand_count; i++) {

@@ -122,7 +122,7 @@ typedef struct shard_rule {
 } shard_rule;
 
 /* No ways: the call is done on whole arrays. */
-void shard_find_rule(const shard *s, const graph_call *call, shard_rule *rule);
+hg_status shard_find_rule(const shard *s, const graph_call *call, shard_rule *rule) HG_NODISCARD;
 /* The axis of an array along a way; -1: it has none. */
 int shard_axis_along(const shard_array *array, const shard_way *way);
 /* NULL: the call has no such array. */

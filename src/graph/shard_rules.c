@@ -2,6 +2,7 @@
  * where values lie. */
 #include "graph/shapes.h"
 #include "graph/shard_internal.h"
+#include "optimize/lanes.h"
 
 static const struct {
     uint16_t op;
@@ -251,23 +252,118 @@ static bool may_fold(finder *f) {
            f->rule->operation == HG_OPNAME_SUM;
 }
 
-void shard_find_rule(const shard *s, const graph_call *call, shard_rule *rule) {
+/* ---- programs ---- */
+
+static bool shape_matches(const finder *f, uint32_t value, uint64_t extent, uint64_t each) {
+    const graph_value *v = &f->s->g->values.data[value];
+    return v->rank != 0 && shard_extent(f->s, value, 0) == extent &&
+           f->s->sizes[v->elements] == plan_times(extent, each);
+}
+
+static bool add_program_array(finder *f, const optimize_part *part, uint32_t operand,
+                              uint32_t value, bool result, uint64_t extent) {
+    shard_array *a = &f->rule->arrays[f->rule->array_count];
+    bool cut = part->parts >> operand & 1;
+    if (f->rule->array_count == HG_MAX_OPERANDS) return false;
+    if (cut && !shape_matches(f, value, extent, part->each[operand])) return false;
+    if (!cut && result) return false;
+    f->rule->array_count++;
+    *a = (shard_array){.operand = (uint8_t)operand, .result = result, .value = value};
+    memset(a->size, SHARD_NO_SIZE, sizeof a->size);
+    if (cut) a->size[0] = (uint8_t)part->param;
+    return true;
+}
+
+static bool add_program_arrays(finder *f, const optimize_part *part, uint64_t extent) {
+    for (uint32_t i = 0; i < f->call->operand_count; i++) {
+        const graph_operand *o = &f->s->g->operands.data[f->call->first_operand + i];
+        if (o->kind == GRAPH_ARRAY &&
+            !add_program_array(f, part, o->operand, o->number, false, extent))
+            return false;
+    }
+    for (uint32_t i = 0; i < f->call->result_count; i++) {
+        const graph_result *o = &f->s->g->results.data[f->call->first_result + i];
+        if (!add_program_array(f, part, o->operand, o->value, true, extent)) return false;
+    }
+    return true;
+}
+
+static bool number_of(void *user, uint16_t param, uint64_t *value) {
+    *value = ((const uint64_t *)user)[param];
+    return *value != 0;
+}
+
+static bool lanes_are(const hg_program *p, uint64_t *numbers, uint64_t count) {
+    uint64_t lanes = 1, value;
+    for (uint32_t i = 0; i < p->lanes_count; i++)
+        if (hg_extent_value(p, &p->lanes[i], number_of, numbers, &value, NULL) != HG_EXTENT_KNOWN ||
+            !hg_mul_u64(lanes, value, &lanes))
+            return false;
+    return lanes == count;
+}
+
+/* The scalar that is the first extent of what the call makes, and the lanes for each of its places;
+ * false: there is none. */
+static bool find_axis(const finder *f, optimize_part *part) {
+    const hg_program *p = f->call->program;
+    const graph_result *made = &f->s->g->results.data[f->call->first_result];
+    const hg_param *array = &p->params[made->operand];
+    if (array->rank == HG_NO_DIMS || !array->rank || array->dims[0].kind != HG_EXTENT_PARAM)
+        return false;
+    part->param = array->dims[0].param;
+    uint64_t extent = part->numbers[part->param],
+             elements = f->s->sizes[f->s->g->values.data[made->value].elements];
+    if (!extent || !elements || elements % extent) return false;
+    part->inner = elements / extent;
+    return true;
+}
+
+/* A program whose lanes have their own part: the axis is a size of the call, by the number of the
+ * scalar. */
+static hg_status find_program_rule(finder *f) {
+    const graph_call *call = f->call;
+    uint64_t numbers[HG_MAX_OPERANDS] = {0};
+    optimize_part part = {.numbers = numbers};
+    bool apart = false;
+    if (call->writes_more || !call->result_count || call->program->param_count > HG_MAX_OPERANDS ||
+        !call->program->lanes_count)
+        return HG_OK;
+    for (uint32_t i = 0; i < call->operand_count; i++) {
+        const graph_operand *o = &f->s->g->operands.data[call->first_operand + i];
+        if (o->kind == GRAPH_COUNT) numbers[o->operand] = f->s->sizes[o->number];
+    }
+    if (!find_axis(f, &part)) return HG_OK;
+    hg_error kept = *hg_error_record();
+    HG_TRY(optimize_find_part(call->program, &part, &apart));
+    *hg_error_record() = kept;
+    apart = apart && lanes_are(call->program, numbers, plan_times(numbers[part.param], part.inner));
+    if (!apart || !add_program_arrays(f, &part, numbers[part.param])) {
+        f->rule->array_count = 0;
+        return HG_OK;
+    }
+    f->rule->ways[f->rule->way_count++] = (shard_way){.size = (uint8_t)part.param};
+    return HG_OK;
+}
+
+hg_status shard_find_rule(const shard *s, const graph_call *call, shard_rule *rule) {
     finder f = {.s = s, .call = call, .rule = rule};
     const char *word, *sizes = NULL, *folded = NULL;
     size_t length;
     rule->array_count = rule->way_count = 0;
     memset(rule->alias, SHARD_NO_SIZE, sizeof rule->alias);
-    for (size_t i = 0; i < HG_COUNT_OF(SHARDS) && !call->program; i++)
+    if (call->program) return find_program_rule(&f);
+    for (size_t i = 0; i < HG_COUNT_OF(SHARDS); i++)
         if (SHARDS[i].op == call->op) {
             sizes = SHARDS[i].sizes;
             folded = SHARDS[i].folded;
         }
-    if (!sizes) return;
+    if (!sizes) return HG_OK;
     f.row = hg_op_get((hg_op)call->op);
-    if (says_places(&f) || !add_arrays(&f)) return;
+    if (says_places(&f) || !add_arrays(&f)) return HG_OK;
     for (const char *list = sizes; next_word(&list, &word, &length);)
         if (memchr(word, '=', length)) take_alias(&f, word, length);
     while (next_word(&sizes, &word, &length))
         if (!memchr(word, '=', length)) add_ways(&f, word, length, false);
     if (*folded && may_fold(&f)) add_ways(&f, folded, strlen(folded), true);
+    return HG_OK;
 }

@@ -373,10 +373,27 @@ static void run_ranks(tester *t) {
     for (uint32_t r = 0; r < t->ranks; r++) free_rank(&ranks[r]);
 }
 
+/* Lanes of rows, whose number is nothing but a place: a row's scale, a column's, a loop over the
+ * columns before; and a program whose lanes know their number. */
+static hg_status some_program(void *user, const char *file, hg_diagnostics *d, hg_program **made) {
+    static const char head[] = ".atlas 1\n.program rows\n.param x buffer f32 in [n, m]\n"
+                               ".param s buffer f32 in [n]\n.param y buffer f32 out [n, m]\n"
+                               ".param n u64\n.param m u64\n.lanes [i < n, j < m]\n"
+                               "    let v = x[i, j] * s[i]\n    let k = u64(0)\n"
+                               "    while k < j {\n        v = v * 0.5 + f32(j - k)\n"
+                               "        k = k + 1\n    }\n    if v < 1.0 {\n        v = s[i]\n"
+                               "    }\n";
+    char text[1000];
+    if (strcmp(file, "rows.atlas") != 0 && strcmp(file, "numbers.atlas") != 0)
+        return generated_program(user, file, d, made);
+    snprintf(text, sizeof text, "%s    y[i, j] = v%s\n", head, *file == 'n' ? " + f32(i)" : "");
+    return hg_program_assemble(text, strlen(text), d, made);
+}
+
 /* The graph on one device, then on ranks. */
 static void check_graph(tester *t) {
     static const uint32_t counts[] = {1, 2, 3, 4, 8};
-    hg_graph_read_options options = {.size = sizeof options, .program = generated_program};
+    hg_graph_read_options options = {.size = sizeof options, .program = some_program};
     t->state = t->seed;
     t->failed = false;
     t->built = NULL;
@@ -404,7 +421,7 @@ static void check_graph(tester *t) {
 
 /* Sums of more than one chunk of 4,096 elements, cut at and inside of chunks; a partial input;
  * tables of cosines and sines, which have a batch too; columns of segments; products whose inner
- * extent is cut. */
+ * extent is cut; lanes. */
 static void check_sums(tester *t) {
     static const char *const texts[] = {
         ".graph 1\n.input x0 f32 [10000]\ny = parallel_reduce sum, in=x0\n.output out0 = y\n",
@@ -427,7 +444,11 @@ static void check_sums(tester *t) {
         ".graph 1\n.input x0 f32 [4, 3, 70] split 2\n.input x1 f32 [4, 70, 6] split 1\n"
         "y = batched_gemm a=x0, b=x1\n.output out0 = y\n",
         ".graph 1\n.input x0 bf16 [13, 500] split 1\n.input x1 bf16 [500, 4] split 0\n"
-        "y = mixed_precision_gemm a=x0, b=x1, alpha=0.5\n.output out0 = y\n"};
+        "y = mixed_precision_gemm a=x0, b=x1, alpha=0.5\n.output out0 = y\n",
+        ".graph 1\n.program rows \"rows.atlas\"\n.input x0 f32 [37, 5]\n.input x1 f32 [37]\n"
+        "y = @rows x=x0, s=x1\n.output out0 = y\n",
+        ".graph 1\n.program numbers \"numbers.atlas\"\n.input x0 f32 [37, 5]\n.input x1 f32 [37]\n"
+        "y = @numbers x=x0, s=x1\n.output out0 = y\n"};
     static const struct {
         hg_type type;
         uint64_t in, out;
@@ -443,7 +464,9 @@ static void check_sums(tester *t) {
                   {HG_TYPE_F32, 45005, 35, HG_TYPE_F32, HG_TYPE_F32, 63007},
                   {HG_TYPE_F64, 5400, 54, HG_TYPE_F64, HG_TYPE_F64, 900},
                   {HG_TYPE_F32, 840, 72, HG_TYPE_F32, HG_TYPE_F32, 1680},
-                  {HG_TYPE_BF16, 6500, 52, HG_TYPE_F32, HG_TYPE_BF16, 2000}};
+                  {HG_TYPE_BF16, 6500, 52, HG_TYPE_F32, HG_TYPE_BF16, 2000},
+                  {HG_TYPE_F32, 185, 185, HG_TYPE_F32, HG_TYPE_F32, 37},
+                  {HG_TYPE_F32, 185, 185, HG_TYPE_F32, HG_TYPE_F32, 37}};
     for (uint32_t i = 0; i < 5 * HG_COUNT_OF(texts) && !test_failed; i++) {
         uint32_t at = i % HG_COUNT_OF(texts);
         memset(&t->graph, 0, sizeof t->graph);

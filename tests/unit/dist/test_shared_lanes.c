@@ -1,7 +1,7 @@
 /* Lanes that devices share: random programs on two devices, alike and unlike, have the bits of one;
  * faults have their lane; programs whose lanes may touch each other's elements are refused. */
 /* test: timeout=300 */
-#include "dist/lanes.h"
+#include "optimize/lanes.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include <stdarg.h>
@@ -234,7 +234,7 @@ static const struct {
 static void check_refused(void) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char text[1000];
-        dist_lanes lanes;
+        optimize_lanes lanes;
         hg_program *p = NULL;
         snprintf(text, sizeof text,
                  ".atlas 1\n.program p\n.param x buffer u32 in [n]\n.param y buffer u32 inout [n]\n"
@@ -242,7 +242,7 @@ static void check_refused(void) {
                  CASES[i].body);
         p = assemble(text);
         if (!p) continue;
-        hg_status status = dist_find_lanes(p, &lanes);
+        hg_status status = optimize_find_lanes(p, &lanes);
         const char *said = hg_last_error_text();
         CHECK_MESSAGE(CASES[i].why
                           ? status == HG_ERROR_INVALID_ARGUMENT && strstr(said, CASES[i].why)

@@ -5,11 +5,14 @@
 #include <hologram/hologram.h>
 #include <stdlib.h>
 
+static hg_status lanes_program(void *user, const char *file, hg_diagnostics *d, hg_program **made);
+
 static hg_graph *read(const char *text) {
     hg_graph *g = NULL;
     char whole[2000];
     snprintf(whole, sizeof whole, ".graph 1\n%s", text);
-    if (hg_graph_read_text(whole, strlen(whole), NULL, NULL, &g) != HG_OK) {
+    const hg_graph_read_options options = {.size = sizeof options, .program = lanes_program};
+    if (hg_graph_read_text(whole, strlen(whole), &options, NULL, &g) != HG_OK) {
         test_failed++;
         fprintf(stderr, "%s\n%s\n", whole, hg_last_error_text());
     }
@@ -199,6 +202,79 @@ static void check_handed_on(void) {
     }
     shard_least_block = kept;
     hg_graph_release(g);
+}
+
+static hg_status lanes_program(void *user, const char *file, hg_diagnostics *d, hg_program **made) {
+    static const struct {
+        const char *file, *lines;
+    } CASES[] = {
+        /* an element, a row's scale, a column's; values that hold over jumps */
+        {"row.atlas", ".lanes [i < n, j < m]\n    let v = x[i, j] * s[i]\n    if v < 0.0 {\n"
+                      "        v = v + b[j]\n    }\n    y[i, j] = v\n"},
+        {"column.atlas", ".lanes [i < n, j < m]\n    let k = 0\n    let v = 0.0\n"
+                         "    while k < 3 {\n        v = v + b[(j + u64(k)) % m] * f32(j)\n"
+                         "        k = k + 1\n    }\n    y[i, j] = v + x[i, j] + s[i]\n"},
+        /* the number of a place, its neighbour, the extent itself */
+        {"number.atlas", ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(i) + b[j] + s[i]\n"},
+        {"later.atlas", ".lanes [i < n, j < m]\n    let k = j\n    if x[i, j] < 0.0 {\n"
+                        "        k = i\n    }\n    y[i, j] = b[k % m] + s[i]\n"},
+        {"beside.atlas", ".lanes [i < n, j < m]\n    y[i, j] = x[(i + 1) % n, j] + b[j] + s[i]\n"},
+        {"extent.atlas", ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(n) + b[j] + s[i]\n"},
+        {"first.atlas", ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + s[0] + b[j]\n"},
+        {"third.atlas",
+         ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(global % 3) + b[j] + s[i]\n"},
+        {"fourth.atlas",
+         ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(global % 4) + b[j] + s[i]\n"},
+        {"nth.atlas",
+         ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(global % n) + b[j] + s[i]\n"},
+        {"some.atlas", ".lanes [j < m]\n    y[0, j] = x[0, j] + s[0] + b[j]\n"},
+        {"round.atlas", ".lanes [i < n, j < m]\n    let k = j\n    let t = 0\n    let v = 0.0\n"
+                        "    while t < 2 {\n        v = v + b[k % m]\n        k = i\n"
+                        "        t = t + 1\n    }\n    y[i, j] = v + x[i, j] + s[i]\n"}};
+    char text[700];
+    size_t i = 0;
+    (void)user;
+    while (i + 1 < HG_COUNT_OF(CASES) && strcmp(CASES[i].file, file) != 0) i++;
+    snprintf(text, sizeof text,
+             ".atlas 1\n.program p\n.param x buffer f32 in [n, m]\n.param s buffer f32 in [n]\n"
+             ".param b buffer f32 in [m]\n.param y buffer f32 out [n, m]\n.param n u64\n"
+             ".param m u64\n%s",
+             CASES[i].lines);
+    return hg_program_assemble(text, strlen(text), d, made);
+}
+
+/* Lanes have parts where their number is nothing but a place in them, and else all arrays whole. */
+static void check_lanes(void) {
+    static const struct {
+        const char *name, *expected;
+    } CASES[] = {{"row", "| y split"},
+                 {"column", "| y split"},
+                 {"third", "| y split"},
+                 {"fourth", "all_gather 12 | y whole"},
+                 {"nth", "all_gather 12 | y whole"},
+                 {"number", "all_gather 12 | y whole"},
+                 {"later", "all_gather 12 | y whole"},
+                 {"beside", "all_gather 12 | y whole"},
+                 {"extent", "all_gather 12 | y whole"},
+                 {"first", "all_gather 12 | y whole"},
+                 {"some", "all_gather 12 | y whole"},
+                 {"round", "all_gather 12 | y whole"}};
+    for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 ".program p \"%s.atlas\"\n.input x f32 [8, 6] split 0\n.input s f32 [8]\n"
+                 ".constant b f32 [6]\ny = @p x=x, s=s, b=b\n.output y\n",
+                 CASES[i].name);
+        expect(text, 4, false, CASES[i].expected);
+    }
+    /* parts that are empty; another axis than the first is gathered */
+    expect(".program p \"row.atlas\"\n.input x f32 [8, 6] split 0 at (0, 8, 8)\n"
+           ".input s f32 [8] split 0 at (0, 8, 8)\n.constant b f32 [6]\ny = @p x=x, s=s, b=b\n"
+           ".output y\n",
+           4, false, "| y split");
+    expect(".program p \"row.atlas\"\n.input x f32 [8, 6] split 1\n.input s f32 [8]\n"
+           ".constant b f32 [6]\ny = @p x=x, s=s, b=b\n.output y\n",
+           4, false, "all_gather 16 | y split");
 }
 
 /* Parts of a batch in proportion to weights, to the nearest. */
@@ -489,6 +565,7 @@ static void check_public(void) {
 int main(void) {
     check_ways();
     check_handed_on();
+    check_lanes();
     check_shares();
     check_mistakes();
     check_text();

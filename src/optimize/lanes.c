@@ -3,7 +3,7 @@
  * by extents, and what remains of such a quotient, which together are the number again where an
  * array has these extents.
  * Must not know: devices. */
-#include "dist/lanes.h"
+#include "optimize/lanes.h"
 #include "isa/verify_internal.h"
 #include "optimize/optimize.h"
 #include <hologram/builder.h>
@@ -30,14 +30,25 @@ typedef enum fact_kind {
 enum { MOST_FACTORS = 3 };
 typedef struct fact {
     uint8_t kind, count;
+    bool moved; /* UNKNOWN, of several instructions one of which may have written what depends on
+                   where a launch is cut */
     factor by[MOST_FACTORS + 1];
 } fact;
 
 typedef struct reader {
     const hg_program *p;
-    dist_lanes *lanes;
+    optimize_lanes *lanes;
     fact facts[HG_MAX_REGISTERS];
     hg_accesses what;
+    /* of a launch that is cut (NULL: of any): */
+    optimize_part *part;
+    struct part_step {
+        uint64_t before[HG_MAX_REGISTERS / 64]; /* registers that depend on where the cut is */
+        bool writes;                            /* such a value, to `reg` */
+        uint8_t reg;
+    } * steps;       /* by instruction */
+    uint64_t wholes; /* arrays of which lanes read what does not depend on it */
+    bool apart, changed;
 } reader;
 
 static hg_status refuse(const hg_program *p, uint32_t inst, const char *why) {
@@ -130,6 +141,123 @@ static fact result_of(const reader *r, uint32_t inst) {
     }
 }
 
+/* ---- where a launch is cut ---- */
+
+/* The product of the factors; 0: one of them has no number, or is the extent that is cut. */
+static uint64_t product_of(const reader *r, const fact *f, uint32_t count) {
+    uint64_t product = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        bool cut = f->by[i].is_param && f->by[i].value == r->part->param;
+        uint64_t by = !f->by[i].is_param ? f->by[i].value : r->part->numbers[f->by[i].value];
+        if (cut || !by || !hg_mul_u64(product, by, &product)) return 0;
+    }
+    return product;
+}
+
+/* Whether a register's value depends on where the cut is: the lane's number, and what of it is not
+ * the same in each place of the axis. */
+static bool is_moved(const reader *r, uint8_t reg) {
+    fact f = fact_of(r, reg);
+    uint64_t product;
+    switch (f.kind) {
+    case FACTOR: return f.by[0].is_param && f.by[0].value == r->part->param;
+    case QUOTIENT: return true;
+    case REMAINDER:
+        product = product_of(r, &f, f.count + 1u);
+        return !product || r->part->inner % product != 0;
+    case UNKNOWN: return f.moved;
+    default: return false;
+    }
+}
+
+static bool is_cut_axis(const reader *r, uint32_t param, uint64_t axis) {
+    const hg_param *a = &r->p->params[param];
+    bool known = a->rank != HG_NO_DIMS && a->rank > 0 && a->dims[0].kind == HG_EXTENT_PARAM &&
+                 a->dims[0].param == r->part->param;
+    return known && (axis == 0 || axis == HG_NO_DIMS);
+}
+
+/* What depends on the cut goes on as what is known of the lane's number, or is a place in an array.
+ */
+static void check_moved(reader *r, uint32_t inst) {
+    const hg_inst *in = &r->p->insts[inst];
+    const hg_operand *o = hg_inst_operands(r->p, inst);
+    fact f = result_of(r, inst);
+    bool kept = f.kind == QUOTIENT || f.kind == REMAINDER, moved = false;
+    for (uint32_t i = 0; i < r->what.reads; i++) {
+        const hg_access *a = &r->what.read[i];
+        if (a->is_pred || !is_moved(r, a->reg)) continue;
+        moved = true;
+        r->apart &= hg_op_get((hg_op)in->op)->operands[a->operand].kind == HG_K_ADDRESS || kept;
+        r->apart &= fact_of(r, a->reg).kind != FACTOR;
+    }
+    if ((in->op == HG_OP_AXIS || in->op == HG_OP_AXIS_FIRST) && moved) {
+        bool first = in->op == HG_OP_AXIS_FIRST;
+        uint32_t param = array_of(r, o[first ? 2 : 3].reg);
+        /* of later axes the index is that within a place */
+        bool later = !first && !is_moved(r, o[2].reg);
+        r->apart &= param < HG_MAX_PARAMS &&
+                    (later || is_cut_axis(r, param, o[first ? 3 : 4].value));
+    }
+    if (in->op == HG_OP_RDID) moved = true;
+    if (moved && kept && !r->steps[inst].writes && r->what.writes) {
+        r->steps[inst] = (struct part_step){.writes = true, .reg = r->what.write[0].reg};
+        r->changed = true;
+    }
+    for (uint32_t k = 0; k < HG_MAX_REGISTERS; k++)
+        if (is_moved(r, (uint8_t)k)) r->steps[inst].before[k / 64] |= UINT64_C(1) << k % 64;
+}
+
+/* Whether a register may have such a value behind the instructions from..end - 1, of which some
+ * may have been left out. */
+static bool may_be_moved(const reader *r, uint8_t reg, uint32_t from, uint32_t end) {
+    bool moved = is_moved(r, reg) || (r->steps[from].before[reg / 64] >> reg % 64 & 1);
+    for (uint32_t i = from; i < end; i++) moved |= r->steps[i].writes && r->steps[i].reg == reg;
+    return moved;
+}
+
+/* An element of an array: in the lane's own place of a part, or one of an array that is whole. */
+static void check_place(reader *r, const hg_operand *o, uint32_t param, uint8_t type) {
+    const hg_param *a = &r->p->params[param];
+    fact index = o->has_index ? fact_of(r, o->index) : (fact){.kind = UNKNOWN};
+    uint64_t bit = UINT64_C(1) << param, size = hg_type_size_bytes((hg_type)type);
+    if (!o->has_index || !is_moved(r, o->index)) {
+        r->wholes |= bit;
+        return;
+    }
+    uint64_t product = index.kind == QUOTIENT ? product_of(r, &index, index.count) : 0;
+    bool cut = a->rank == HG_NO_DIMS ? index.count == 0 : is_cut_axis(r, param, 0);
+    if (!product || r->part->inner % product != 0 || !cut || a->type != type ||
+        (o->scale ? o->scale : 1u) != size || o->disp) {
+        r->apart = false;
+        return;
+    }
+    uint64_t each = r->part->inner / product;
+    r->apart &= !(r->part->parts & bit) || r->part->each[param] == each;
+    r->part->parts |= bit;
+    r->part->each[param] = each;
+}
+
+/* An array is cut or whole, and the extent that is cut is nothing else. */
+static void check_extents(reader *r) {
+    const hg_program *p = r->p;
+    uint16_t cut = (uint16_t)r->part->param;
+    uint32_t lanes = 0;
+    r->apart &= !(r->part->parts & r->wholes);
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        const hg_param *a = &p->params[i];
+        bool is_part = r->part->parts >> i & 1;
+        for (uint32_t d = 0; a->rank != HG_NO_DIMS && d < a->rank; d++)
+            if ((d > 0 || !is_part) && hg_extent_names(p, &a->dims[d], cut)) r->apart = false;
+    }
+    for (uint32_t i = 0; i < p->lanes_count; i++) {
+        bool names = hg_extent_names(p, &p->lanes[i], cut);
+        lanes += names;
+        r->apart &= !names || p->lanes[i].kind == HG_EXTENT_PARAM;
+    }
+    r->apart &= lanes == 1;
+}
+
 /* ---- what lanes touch ---- */
 
 /* [array + lane*size] of the array's type: its own element. */
@@ -150,6 +278,7 @@ static hg_status read_access(reader *r, uint32_t inst, uint32_t operand) {
     bool own = is_own(r, info->rule == HG_R_T2 ? in->type2 : in->type, o, param);
     if (stores && !own)
         return refuse(r->p, inst, "a lane may store an element that is not its own");
+    if (r->part) check_place(r, o, param, info->rule == HG_R_T2 ? in->type2 : in->type);
     r->lanes->written |= stores ? bit : 0;
     r->lanes->read |= stores ? 0 : bit;
     r->lanes->others |= stores || own ? 0 : bit;
@@ -173,6 +302,7 @@ static hg_status check_instruction(reader *r, uint32_t inst) {
     const hg_inst *in = &r->p->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     HG_TRY(check_registers(r, inst));
+    if (r->part) check_moved(r, inst);
     if (in->op == HG_OP_RDID)
         return hg_inst_operands(r->p, inst)[1].value == HG_ID_GLOBAL_LANE_ID
                    ? HG_OK
@@ -197,18 +327,21 @@ typedef struct jumps {
     uint32_t first, last;
 } jumps;
 
-static void forget_writes(reader *r, uint32_t from, uint32_t end) {
+static void forget_writes(reader *r, uint32_t from, uint32_t end, bool some) {
     for (uint32_t i = from; i < end; i++) {
         hg_inst_accesses(r->p, i, &r->what);
         for (uint32_t k = 0; k < r->what.writes; k++)
-            if (!r->what.write[k].is_pred) r->facts[r->what.write[k].reg].kind = UNKNOWN;
+            if (!r->what.write[k].is_pred)
+                r->facts[r->what.write[k].reg] = (fact){
+                    .kind = UNKNOWN,
+                    .moved = some && r->part && may_be_moved(r, r->what.write[k].reg, from, end)};
     }
 }
 
 /* Nothing is known of what a jump to here passes over, and of what a loop from here on writes. */
 static void arrive(reader *r, uint32_t inst, const jumps *to) {
-    if (to->first != NO_JUMP) forget_writes(r, to->first + 1, inst);
-    if (to->last != NO_JUMP) forget_writes(r, inst, to->last + 1);
+    if (to->first != NO_JUMP) forget_writes(r, to->first + 1, inst, true);
+    if (to->last != NO_JUMP) forget_writes(r, inst, to->last + 1, true);
 }
 
 static void follow(reader *r, uint32_t inst) {
@@ -216,7 +349,7 @@ static void follow(reader *r, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(r->p, inst);
     fact f = result_of(r, inst);
     bool first = row->operand_count && row->operands[0].kind == HG_K_REG;
-    forget_writes(r, inst, inst + 1);
+    forget_writes(r, inst, inst + 1, false);
     if (first && (row->operands[0].access & HG_WRITE)) r->facts[o[0].reg] = f;
 }
 
@@ -262,12 +395,13 @@ static jumps *find_jumps(const hg_program *p) {
 
 static hg_status check_params(reader *r) {
     const hg_program *p = r->p;
-    if (p->entry || p->shared || p->grid_count || p->block[0] || p->param_count > DIST_LANES_PARAMS)
+    if (p->entry || p->shared || p->grid_count || p->block[0] ||
+        p->param_count > OPTIMIZE_LANES_PARAMS)
         return hg_fail(
             HG_ERROR_INVALID_ARGUMENT,
             "%.60s: it says how its lanes are in blocks, has shared memory, or more than "
             "%d parameters; its lanes cannot be shared",
-            hg_program_name(p), DIST_LANES_PARAMS);
+            hg_program_name(p), OPTIMIZE_LANES_PARAMS);
     for (uint32_t i = 0; i < p->param_count; i++) {
         const hg_param *a = &p->params[i];
         if (a->kind != HG_PARAM_SCALAR && a->kind != HG_PARAM_BUFFER && a->kind != HG_PARAM_DATA)
@@ -333,7 +467,7 @@ static hg_status find_room(const hg_program *p, uint8_t *first, uint8_t *lane) {
     use_registers(p, what, used);
     hg_free(what);
     for (uint32_t i = 0; i < p->param_count; i++)
-        taken = taken || strcmp(p->params[i].name, DIST_FIRST_LANE) == 0;
+        taken = taken || strcmp(p->params[i].name, OPTIMIZE_FIRST_LANE) == 0;
     for (uint32_t i = 0; i < HG_FIRST_SPECIAL && found < 2; i++)
         if (!used[i]) *(found++ ? lane : first) = (uint8_t)i;
     if (found == 2 && !taken) return HG_OK;
@@ -343,11 +477,11 @@ static hg_status find_room(const hg_program *p, uint8_t *first, uint8_t *lane) {
                    hg_program_name(p));
 }
 
-hg_status dist_find_lanes(const hg_program *p, dist_lanes *lanes) {
+hg_status optimize_find_lanes(const hg_program *p, optimize_lanes *lanes) {
     reader *r = hg_calloc(1, sizeof *r);
     jumps *list = find_jumps(p);
     uint8_t first, lane;
-    *lanes = (dist_lanes){0};
+    *lanes = (optimize_lanes){0};
     hg_status status = r && list ? HG_OK : hg_fail_memory();
     if (status == HG_OK) {
         r->p = p;
@@ -360,12 +494,44 @@ hg_status dist_find_lanes(const hg_program *p, dist_lanes *lanes) {
     return status;
 }
 
+/* Again while something new is known of what is written behind jumps back. */
+hg_status optimize_find_part(const hg_program *p, optimize_part *part, bool *apart) {
+    reader *r = hg_calloc(1, sizeof *r);
+    jumps *list = find_jumps(p);
+    optimize_lanes lanes;
+    struct part_step *steps = hg_calloc((size_t)p->inst_count + 1, sizeof *steps);
+    hg_status status = r && list && steps ? HG_OK : hg_fail_memory();
+    *apart = false;
+    part->parts = 0;
+    for (bool again = true; again && status == HG_OK; again = r->changed && r->apart) {
+        lanes = (optimize_lanes){0};
+        memset(r->facts, 0, sizeof r->facts);
+        r->p = p;
+        r->lanes = &lanes;
+        r->part = part;
+        r->apart = true;
+        r->changed = false;
+        r->steps = steps;
+        hg_status can = read_all(r, list);
+        if (can == HG_ERROR_OUT_OF_MEMORY) status = can;
+        if (can != HG_OK) r->apart = false;
+    }
+    if (status == HG_OK) {
+        check_extents(r);
+        *apart = r->apart;
+    }
+    hg_free(steps);
+    hg_free(list);
+    hg_free(r);
+    return status;
+}
+
 /* ---- from some lane on ---- */
 
 /* Behind the others, so that extents name the same ones. */
 static hg_status add_first(hg_program *p, uint8_t reg) {
     hg_param *params = hg_arena_alloc(&p->arena, (p->param_count + 1) * sizeof *params);
-    char *name = hg_arena_text(&p->arena, DIST_FIRST_LANE, strlen(DIST_FIRST_LANE));
+    char *name = hg_arena_text(&p->arena, OPTIMIZE_FIRST_LANE, strlen(OPTIMIZE_FIRST_LANE));
     if (!params || !name) return hg_fail_memory();
     if (p->param_count) memcpy(params, p->params, p->param_count * sizeof *params);
     params[p->param_count] = (hg_param){
@@ -406,7 +572,7 @@ static hg_status write_lanes(optimize_edit *e, uint8_t first, uint8_t lane) {
     return add_first(e->program, first);
 }
 
-hg_status dist_lanes_from(const hg_program *p, hg_program **made) {
+hg_status optimize_lanes_from(const hg_program *p, hg_program **made) {
     hg_cfg *cfg = NULL;
     optimize_edit e;
     uint8_t first = 0, lane = 0;
