@@ -344,7 +344,7 @@ void hg_graph_release(hg_graph *g) {
         hg_program_release(g->programs.data[i].program);
     hg_vec_free(&g->programs);
     hg_vec_free(&g->terms);
-    hg_free(g->term_slots);
+    hg_free(g->term_slots.data);
     hg_vec_free(&g->symbols);
     hg_vec_free(&g->values);
     hg_vec_free(&g->calls);
@@ -376,6 +376,7 @@ hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
     if (!c) return hg_fail_memory();
     c->references = 1;
     c->name = g->name;
+    c->source = g->source;
     c->origin = hg_graph_retain((hg_graph *)(uintptr_t)g);
     bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(once) &&
                 COPY(operands) && COPY(results) && COPY(items) && COPY(outputs) && COPY(names) &&
@@ -386,10 +387,11 @@ hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
         if (to) *to = g->programs.data[i];
         if (to) hg_program_retain(to->program);
     }
-    if (done && g->term_slot_count) {
-        c->term_slots = copied(g->term_slots, g->term_slot_count, sizeof *g->term_slots);
-        done = c->term_slots != NULL;
-        c->term_slot_count = done ? g->term_slot_count : 0;
+    if (done && g->term_slots.count) {
+        c->term_slots.data = copied(g->term_slots.data, g->term_slots.count,
+                                    sizeof *g->term_slots.data);
+        done = c->term_slots.data != NULL;
+        c->term_slots.count = done ? g->term_slots.count : 0;
     }
     if (!done) {
         hg_graph_release(c);

@@ -22,7 +22,7 @@ static bool equal(const graph_term *a, const graph_term *b) {
 }
 
 static bool grow_slots(hg_graph *g) {
-    uint32_t count = g->term_slot_count ? 2 * g->term_slot_count : 64;
+    uint32_t count = g->term_slots.count ? 2 * g->term_slots.count : 64;
     uint32_t *slots = hg_calloc(count, sizeof *slots);
     if (!slots) return false;
     for (uint64_t i = 0; i < g->terms.count; i++) {
@@ -30,9 +30,9 @@ static bool grow_slots(hg_graph *g) {
         while (slots[at]) at = (at + 1) & (count - 1);
         slots[at] = (uint32_t)i + 1;
     }
-    hg_free(g->term_slots);
-    g->term_slots = slots;
-    g->term_slot_count = count;
+    hg_free(g->term_slots.data);
+    g->term_slots.data = slots;
+    g->term_slots.count = count;
     return true;
 }
 
@@ -45,11 +45,11 @@ static graph_extent failed(hg_graph *g, hg_status status) {
 enum { MOST_STOREYS = 64, MOST_TERMS = 1 << 24 };
 
 static graph_extent keep(hg_graph *g, const graph_term *t) {
-    if (2 * (g->terms.count + 1) > g->term_slot_count && !grow_slots(g))
+    if (2 * (g->terms.count + 1) > g->term_slots.count && !grow_slots(g))
         return failed(g, hg_fail_memory());
-    uint64_t at = hash_of(t) & (g->term_slot_count - 1);
-    for (; g->term_slots[at]; at = (at + 1) & (g->term_slot_count - 1))
-        if (equal(&g->terms.data[g->term_slots[at] - 1], t)) return g->term_slots[at] - 1;
+    uint64_t at = hash_of(t) & (g->term_slots.count - 1);
+    for (; g->term_slots.data[at]; at = (at + 1) & (g->term_slots.count - 1))
+        if (equal(&g->terms.data[g->term_slots.data[at] - 1], t)) return g->term_slots.data[at] - 1;
     uint8_t left = is_leaf(t) ? 0 : g->terms.data[t->left].height,
             right = is_leaf(t) ? 0 : g->terms.data[t->right].height;
     uint8_t height = (uint8_t)((left > right ? left : right) + 1);
@@ -62,7 +62,7 @@ static graph_extent keep(hg_graph *g, const graph_term *t) {
     if (!to) return failed(g, hg_fail_memory());
     *to = *t;
     to->height = height;
-    g->term_slots[at] = (uint32_t)g->terms.count;
+    g->term_slots.data[at] = (uint32_t)g->terms.count;
     return (graph_extent)(g->terms.count - 1);
 }
 

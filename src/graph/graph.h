@@ -132,8 +132,9 @@ struct hg_graph {
     hg_arena arena;      /* of names and literals */
     const char *name;
     HG_VEC(graph_term) terms;
-    uint32_t *term_slots; /* a hash table of terms: number + 1 */
-    uint32_t term_slot_count;
+    struct {
+        uint32_t *data, count;
+    } term_slots;            /* a hash table of terms: number + 1 */
     hg_status extent_status; /* why the last extent that could not be made could not; graph_add_call
                                 begins with HG_OK */
     HG_VEC(const char *) symbols;
@@ -147,13 +148,30 @@ struct hg_graph {
     HG_VEC(graph_output) outputs;
     HG_VEC(graph_program) programs;
     graph_names names, output_names; /* of values, of outputs */
-    hg_graph *origin;                /* of a copy: owns what its pointers point to; retained */
+    /* A module of StableHLO that says the same as the calls, while there are so many of these, as
+     * many values and outputs (hlo/source.c). In the arena; NULL: none */
+    struct {
+        const char *text;
+        uint64_t length, calls, values, outputs;
+    } source;
+    hg_graph *origin; /* of a copy: owns what its pointers point to; retained */
     /* A rank's graph (shard_api.c): what it has of the shared one's arrays. In the arena */
     struct {
         struct graph_part *data;
         uint64_t count;
     } parts;
 };
+
+/* What the source says is what the graph is now. */
+static inline void graph_mark_source(hg_graph *g) {
+    g->source.calls = g->calls.count;
+    g->source.values = g->values.count;
+    g->source.outputs = g->outputs.count;
+}
+static inline bool graph_has_source(const hg_graph *g) {
+    return g->source.text && g->source.calls == g->calls.count &&
+           g->source.values == g->values.count && g->source.outputs == g->outputs.count;
+}
 
 /* Whether a text that may be NULL is that name. */
 static inline bool graph_is_name(const char *own, const char *name, size_t length) {

@@ -71,6 +71,7 @@ typedef struct mlir_op {
 typedef struct mlir_function {
     struct mlir_function *next;
     mlir_word name;
+    const char *start; /* "func.func" in the text */
     mlir_region body;
     mlir_type *types; /* of the results */
     uint32_t result_count;
@@ -78,6 +79,8 @@ typedef struct mlir_function {
 } mlir_function;
 
 typedef struct mlir_module {
+    const char *text;
+    size_t length;
     hg_arena arena;
     mlir_word name;
     mlir_function *functions;
@@ -107,5 +110,9 @@ hg_status mlir_mistake(hg_diagnostics *d, const char *code, const mlir_word *at,
 
 /* What a module's @main does, as a graph (lower.c). */
 hg_status mlir_to_graph(mlir_module *module, hg_diagnostics *d, hg_graph **graph) HG_NODISCARD;
+
+/* The text itself, for drivers that take modules, with the graph of its function f (source.c). */
+hg_status mlir_keep_source(const mlir_module *module, const mlir_function *f,
+                           hg_graph *graph) HG_NODISCARD;
 
 #endif

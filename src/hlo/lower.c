@@ -615,6 +615,7 @@ hg_status mlir_to_graph(mlir_module *module, hg_diagnostics *d, hg_graph **graph
     w.g = name ? hg_graph_create(name) : NULL;
     if (!w.g) mlir_no_memory(&w);
     if (w.status == HG_OK) lower_main(&w, f);
+    if (w.status == HG_OK && !w.endless) w.status = mlir_keep_source(module, f, w.g);
     if (w.status == HG_OK)
         *graph = w.g;
     else

@@ -919,6 +919,7 @@ static void read_region(reader *r, mlir_region *region) {
 static void read_function(reader *r, mlir_function ***last) {
     mlir_function *f = make(r, sizeof *f);
     if (!f) return;
+    f->start = r->l.token.text;
     while (r->l.kind == MLIR_WORD && !r->failed) next(r); /* func.func public */
     f->name = need_token(r, MLIR_SYMBOL, "@NAME of a function");
     for (mlir_function *other = r->m->functions; other && !r->failed; other = other->next)
@@ -978,7 +979,7 @@ static void read_module(reader *r) {
 }
 
 hg_status mlir_read(const char *text, size_t length, mlir_module *module, hg_diagnostics *d) {
-    *module = (mlir_module){.functions = NULL};
+    *module = (mlir_module){.text = text, .length = length};
     reader *r = hg_calloc(1, sizeof *r);
     if (!r) return hg_fail_memory();
     r->m = module;

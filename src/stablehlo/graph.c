@@ -20,7 +20,8 @@ typedef struct graph_printer {
 bool shlo_takes(const hg_graph *g, const shlo_form *form, uint32_t value) {
     const graph_value *v = &g->values.data[value];
     return v->source == GRAPH_INPUT ||
-           (v->source == GRAPH_CONSTANT && (form->driver || (!v->bytes && !v->once)));
+           (v->source == GRAPH_CONSTANT &&
+            (form->driver ? !graph_has_source(g) : !v->bytes && !v->once));
 }
 
 static ten shape_of(const graph_printer *p, uint32_t number) {
@@ -263,6 +264,11 @@ static hg_status put_origin(const graph_printer *p, hg_text *out) {
 
 hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shlo_form *form,
                            hg_text *out) {
+    if (form->driver && graph_has_source(g)) {
+        if (form->flagged) *form->flagged = false;
+        hg_text_add(out, g->source.text, (size_t)g->source.length);
+        return out->failed ? hg_fail_memory() : HG_OK;
+    }
     graph_printer p = {.g = g, .extents = extents, .form = form, .m = {.next = 1}};
     p.values = hg_calloc((size_t)g->values.count + 1, sizeof *p.values);
     hg_status status = p.values ? find_late(&p) : hg_fail_memory();

@@ -52,8 +52,14 @@ void tpu_keep(hg_device *device, const hg_text *text, pjrt_executable *code) {
 
 hg_status tpu_compile_text(hg_text *text, pjrt_executable **code) {
     /* CompileOptionsProto: executable_build_options (3) with one replica (4), one partition (5);
-     * compile_portable_executable (4): for whichever device an execution names */
-    static const char OPTIONS[] = {0x1a, 4, 0x20, 1, 0x28, 1, 0x20, 1};
+     * compile_portable_executable (4): for whichever device an execution names;
+     * env_option_overrides (7): a name (1) with a bool (2) as its value (2), which keeps NaNs in
+     * the CPU's minimum and maximum */
+    static const char OPTIONS[] = "\x1a\x04\x20\x01\x28\x01"
+                                  "\x20\x01"
+                                  "\x3a\x21\x0a\x1b"
+                                  "xla_cpu_enable_fast_min_max"
+                                  "\x12\x02\x10\x00";
     const pjrt_program program = {.head = {sizeof program, NULL},
                                   .code = text->data,
                                   .length = (size_t)text->length,
@@ -63,7 +69,7 @@ hg_status tpu_compile_text(hg_text *text, pjrt_executable **code) {
                       .client = tpu->client,
                       .program = &program,
                       .options = OPTIONS,
-                      .options_length = sizeof OPTIONS};
+                      .options_length = sizeof OPTIONS - 1};
     HG_TRY(tpu_check("compile", tpu->compile(&a)));
     *code = a.executable;
     return HG_OK;
