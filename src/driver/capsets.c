@@ -61,6 +61,7 @@ void hg_capset_get(uint32_t index, hg_capset *set) {
                                       .atomic64 = r->atomic64,
                                       .shared_atomic64 = r->shared_atomic64,
                                       .bind_arenas = r->wgsl,
+                                      .bind_parts = r->wgsl,
                                       .whole_atomics = r->wgsl,
                                       .shown_uniform = r->wgsl,
                                       .rewrites = r->wgsl,

@@ -100,9 +100,14 @@ static void tell_slot(const kir_module *names, const kir_slot *s, hg_text *about
         hg_text_addf(about, "handle %llu\n", (unsigned long long)s->handle);
 }
 
-static void tell_slots(const kir_module *names, const kir_module *m, hg_text *about) {
+/* layout: where slots may share a binding; else NULL. */
+static void tell_slots(const kir_module *names, const kir_module *m,
+                       const kir_device_layout *layout, hg_text *about) {
     for (uint64_t i = 0; i < m->slots.count; i++) {
-        hg_text_addf(about, "%s, slot %llu: ", m->name, (unsigned long long)i);
+        hg_text_addf(about, "%s, slot %llu", m->name, (unsigned long long)i);
+        if (layout && layout->bindings.count)
+            hg_text_addf(about, ", binding %u", (unsigned)kir_device_binding(layout, i));
+        hg_text_addf(about, ": ");
         tell_slot(names, &m->slots.data[i], about);
     }
 }
@@ -200,6 +205,30 @@ static uint64_t shared_bytes(const hg_program *program, const emit_kernel *kerne
                              : HG_MAX_SHARED_BYTES_COMMON;
 }
 
+/* Storage buffers that a kernel may bind on every WebGPU device. */
+enum { MOST_BOUND = 8 };
+
+/* The buffers that a form may add to the slots of the legalised module. */
+static uint32_t own_buffers(const emit_job *o, const kir_module *low) {
+    bool locks = false;
+    for (const kir_function *f = low->functions; f && !o->caps.target.atomic64; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            locks |= v->op == KIR_ATOMIC && v->u.mem.bytes == 8;
+    return 1u + low->uses_class + locks;
+}
+
+/* As for a launch whose buffers lie apart: each is a binding of its own, as far as there are so
+ * many. The rest lies in one arena; so do all of a kernel that reaches buffers by handles. */
+static void bind_slots(const emit_job *o, const kir_module *low, kir_device_options *device) {
+    const uint8_t arenas = (uint8_t)o->caps.target.max_arenas;
+    uint32_t bound = MOST_BOUND - own_buffers(o, low);
+    if (low->slots.count > bound) bound--; /* the arena */
+    for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++)
+        device->kind_arenas[kind] = (uint8_t)(arenas + (uint32_t)kind) | KIR_AT_START;
+    for (uint32_t i = 0; i < low->slots.count && i < bound && !low->has_open; i++)
+        device->slot_arenas[i] = (uint8_t)(arenas + KIR_SLOT_ARENA + i) | KIR_AT_START;
+}
+
 /* Blocks where the kernel needs them or they save divisions, as at a launch; the group is the
  * program's block, else the usual one, and known to code that needs it. */
 static kir_device_options choose_form(const emit_job *o, const hg_program *program,
@@ -208,8 +237,7 @@ static kir_device_options choose_form(const emit_job *o, const hg_program *progr
     kir_device_options device = o->device;
     device.target = o->caps.target;
     device.distinct = UINT64_MAX; /* buffers do not overlap, as in most launches */
-    for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++) /* and lie in one arena */
-        device.kind_arenas[kind] = (uint8_t)(o->caps.target.max_arenas + (uint32_t)kind);
+    bind_slots(o, low, &device);
     bool needs_blocks = low->uses_barrier || low->uses_shared;
     if (!o->form_given)
         device.form = needs_blocks || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
@@ -253,7 +281,7 @@ static hg_status print_device_kernel(const emit_job *o, const hg_program *progra
         if (k.block[0])
             hg_text_addf(&about, "%s, for blocks of %u x %u x %u lanes\n", k.module->name,
                          (unsigned)k.block[0], (unsigned)k.block[1], (unsigned)k.block[2]);
-        tell_slots(k.low, k.module, &about);
+        tell_slots(k.low, k.module, &k.layout, &about);
         const kir_module *const kernels[] = {k.module};
         emit_input in = {.kernels = kernels,
                          .count = 1,
@@ -324,7 +352,7 @@ static hg_status print_lanes(const emit_job *o, hg_plan *plan, hg_text *text) {
         kir_compilation c = compilation(o);
         status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW,
                                   plan->kernels.data[first + i].module, &low[i]);
-        if (status == HG_OK) tell_slots(low[i], low[i], &about);
+        if (status == HG_OK) tell_slots(low[i], low[i], NULL, &about);
     }
     emit_input in = {.kernels = (const kir_module *const *)low,
                      .count = count,

@@ -1,7 +1,7 @@
 /* Written by hologram: WGSL.
-axpy, slot 0: input 0, x
-axpy, slot 1: input 1, y
-axpy, slot 2: the fault record
+axpy, slot 0, binding 0: input 0, x
+axpy, slot 1, binding 1: input 1, y
+axpy, slot 2, binding 2: the fault record
  */
 
 fn hg_mulhi(a: u32, b: u32) -> u32 {
@@ -13,7 +13,8 @@ fn hg_mulhi(a: u32, b: u32) -> u32 {
 }
 
 @group(0) @binding(0) var<storage, read_write> binding0: array<u32>;
-@group(0) @binding(1) var<storage, read_write> binding1: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read_write> binding1: array<u32>;
+@group(0) @binding(2) var<storage, read_write> binding2: array<atomic<u32>>;
 /* What a launch tells every lane. */
 struct Record {
     count_0: u32,
@@ -21,11 +22,9 @@ struct Record {
     input_2: u32,
     input_8: u32,
     input_9: u32,
-    base_2: u32,
-    base_0: u32,
-    base_1: u32,
+    unused_20: u32,
 }
-@group(0) @binding(2) var<uniform> record: Record;
+@group(0) @binding(3) var<uniform> record: Record;
 
 fn fn_1(a0: u32, a1: u32, a2: u32) -> u32 {
     let v4 = a0 & 0x80000000u;
@@ -241,8 +240,6 @@ fn fn_1(a0: u32, a1: u32, a2: u32) -> u32 {
 }
 
 fn fn_3(id_thread: u32, x18: ptr<function, u32>, x19: ptr<function, u32>, x20: ptr<function, u32>, x21: ptr<function, u32>, x22: ptr<function, u32>) {
-    let s0 = record.base_0 >> 2u;
-    let s1 = record.base_1 >> 2u;
     let v0 = id_thread;
     let v1 = record.count_0;
     let v2 = v0 < v1;
@@ -272,22 +269,21 @@ fn fn_3(id_thread: u32, x18: ptr<function, u32>, x19: ptr<function, u32>, x20: p
     }
     // ldg.f32 r3, [r0 + r3*4]
     let v28 = v8 << 2u;
-    let v29 = bitcast<f32>(binding0[s0 + (v28 >> 2u)]);
+    let v29 = bitcast<f32>(binding0[v28 >> 2u]);
     // ldg.f32 r4, [r1 + r4*4]
-    let v30 = bitcast<f32>(binding0[s1 + (v28 >> 2u)]);
+    let v30 = bitcast<f32>(binding1[v28 >> 2u]);
     // fma.f32 r2, r2, r3, r4
     let v31 = bitcast<u32>(v29);
     let v32 = bitcast<u32>(v30);
     let v33 = fn_1(v10, v31, v32);
     let v34 = bitcast<f32>(v33);
     // stg.f32 [r1 + r3*4], r2
-    binding0[s1 + (v28 >> 2u)] = bitcast<u32>(v34);
+    binding1[v28 >> 2u] = bitcast<u32>(v34);
 }
 
 fn fn_2(id_thread: u32, a0: u32, a1: u32, a2: u32, a3: u32, a4: u32) {
-    let s2 = record.base_2 >> 2u;
     let v5 = id_thread;
-    let v7 = atomicMin(&binding1[s2 + 1u], v5);
+    let v7 = atomicMin(&binding2[1u], v5);
     let v8 = v7 < v5;
     if (v8) {
         return;
@@ -297,28 +293,28 @@ fn fn_2(id_thread: u32, a0: u32, a1: u32, a2: u32, a3: u32, a4: u32) {
     loop {
         var v16: u32;
         loop {
-            let exchanged16 = atomicCompareExchangeWeak(&binding1[s2], 0u, 1u);
+            let exchanged16 = atomicCompareExchangeWeak(&binding2[0u], 0u, 1u);
             v16 = exchanged16.old_value;
             if (exchanged16.exchanged || v16 != 0u) { break; }
         }
         let v17 = v16 == 0u;
         if (v17) {
-            let v21 = atomicLoad(&binding1[s2 + 2u]);
-            let v23 = atomicLoad(&binding1[s2 + 6u]);
+            let v21 = atomicLoad(&binding2[2u]);
+            let v23 = atomicLoad(&binding2[6u]);
             let v24 = v12 < v23;
             let v25 = v21 == 0u;
             let v26 = v25 | v24;
             if (v26) {
-                atomicStore(&binding1[s2 + 3u], a0);
-                atomicStore(&binding1[s2 + 6u], v12);
-                atomicStore(&binding1[s2 + 7u], 0u);
-                atomicStore(&binding1[s2 + 8u], a1);
-                atomicStore(&binding1[s2 + 9u], a2);
-                atomicStore(&binding1[s2 + 10u], a3);
-                atomicStore(&binding1[s2 + 11u], a4);
-                atomicStore(&binding1[s2 + 2u], 1u);
+                atomicStore(&binding2[3u], a0);
+                atomicStore(&binding2[6u], v12);
+                atomicStore(&binding2[7u], 0u);
+                atomicStore(&binding2[8u], a1);
+                atomicStore(&binding2[9u], a2);
+                atomicStore(&binding2[10u], a3);
+                atomicStore(&binding2[11u], a4);
+                atomicStore(&binding2[2u], 1u);
             }
-            atomicExchange(&binding1[s2], 0u);
+            atomicExchange(&binding2[0u], 0u);
         }
         if (v17) {
             break;

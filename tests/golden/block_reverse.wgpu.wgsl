@@ -1,7 +1,7 @@
 /* Written by hologram: WGSL.
 block_reverse, for blocks of 8 x 1 x 1 lanes
-block_reverse, slot 0: input 0, x
-block_reverse, slot 1: the fault record
+block_reverse, slot 0, binding 0: input 0, x
+block_reverse, slot 1, binding 1: the fault record
  */
 
 @group(0) @binding(0) var<storage, read_write> binding0: array<u32>;
@@ -17,15 +17,12 @@ struct Record {
     box_0: u32,
     input_4: u32,
     input_5: u32,
-    base_1: u32,
-    base_0: u32,
-    unused_44: u32,
+    unused_36: u32,
 }
 @group(0) @binding(2) var<uniform> record: Record;
 var<workgroup> group_memory: array<u32, 12>;
 
 fn fn_1(id_local_x: u32, id_local_y: u32, id_local_z: u32, id_group_x: u32, id_group_y: u32, id_group_z: u32, a0: u32, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32) {
-    let s1 = record.base_1 >> 2u;
     let v6 = id_local_z;
     let v8 = id_local_y;
     let v9 = v6 + v8;
@@ -51,7 +48,7 @@ fn fn_1(id_local_x: u32, id_local_y: u32, id_local_z: u32, id_group_x: u32, id_g
     let v31 = v30 + v13;
     let v32 = a5 == 0u;
     if (v32) {
-        let v35 = atomicMin(&binding1[s1 + 1u], v31);
+        let v35 = atomicMin(&binding1[1u], v31);
         let v36 = v35 < v31;
         if (v36) {
             return;
@@ -60,16 +57,16 @@ fn fn_1(id_local_x: u32, id_local_y: u32, id_local_z: u32, id_group_x: u32, id_g
     loop {
         var v40: u32;
         loop {
-            let exchanged40 = atomicCompareExchangeWeak(&binding1[s1], 0u, 1u);
+            let exchanged40 = atomicCompareExchangeWeak(&binding1[0u], 0u, 1u);
             v40 = exchanged40.old_value;
             if (exchanged40.exchanged || v40 != 0u) { break; }
         }
         let v41 = v40 == 0u;
         if (v41) {
-            let v44 = atomicLoad(&binding1[s1 + 2u]);
-            let v46 = atomicLoad(&binding1[s1 + 6u]);
+            let v44 = atomicLoad(&binding1[2u]);
+            let v46 = atomicLoad(&binding1[6u]);
             let v47 = v31 < v46;
-            let v49 = atomicLoad(&binding1[s1 + 4u]);
+            let v49 = atomicLoad(&binding1[4u]);
             let v50 = a5 < v49;
             let v51 = a5 == v49;
             let v52 = v51 & v47;
@@ -77,17 +74,17 @@ fn fn_1(id_local_x: u32, id_local_y: u32, id_local_z: u32, id_group_x: u32, id_g
             let v54 = v44 == 0u;
             let v55 = v54 | v53;
             if (v55) {
-                atomicStore(&binding1[s1 + 3u], a0);
-                atomicStore(&binding1[s1 + 4u], a5);
-                atomicStore(&binding1[s1 + 6u], v31);
-                atomicStore(&binding1[s1 + 7u], 0u);
-                atomicStore(&binding1[s1 + 8u], a1);
-                atomicStore(&binding1[s1 + 9u], a2);
-                atomicStore(&binding1[s1 + 10u], a3);
-                atomicStore(&binding1[s1 + 11u], a4);
-                atomicStore(&binding1[s1 + 2u], 1u);
+                atomicStore(&binding1[3u], a0);
+                atomicStore(&binding1[4u], a5);
+                atomicStore(&binding1[6u], v31);
+                atomicStore(&binding1[7u], 0u);
+                atomicStore(&binding1[8u], a1);
+                atomicStore(&binding1[9u], a2);
+                atomicStore(&binding1[10u], a3);
+                atomicStore(&binding1[11u], a4);
+                atomicStore(&binding1[2u], 1u);
             }
-            atomicExchange(&binding1[s1], 0u);
+            atomicExchange(&binding1[0u], 0u);
         }
         if (v41) {
             break;
@@ -103,7 +100,6 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id
     let id_group_x = group_id.x;
     let id_group_y = group_id.y;
     let id_group_z = group_id.z;
-    let s0 = record.base_0 >> 2u;
     var x21: u32; // at
     var x22: bool; // stopped
     var x23: u32; // phase
@@ -181,7 +177,7 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id
     let v71 = x22;
     let v72 = !v71;
     if (v72) {
-        let v74 = binding0[s0 + (v69 >> 2u)];
+        let v74 = binding0[v69 >> 2u];
         x25 = v74;
     }
     let v76 = x25;
@@ -236,6 +232,6 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id
     let v113 = v112 + 16u;
     let v114 = group_memory[v113 >> 2u];
     // stg.i32 [r0 + r2*4], r1
-    binding0[s0 + (v69 >> 2u)] = v114;
+    binding0[v69 >> 2u] = v114;
 }
 

@@ -6,6 +6,7 @@
 #include "backends/webgpu/webgpu_internal.h"
 #include "base/library.h"
 #include "support/runtime_support.h"
+#include <hologram/emit.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +240,54 @@ static void test_parts(hg_device *d, hg_driver_queue *q) {
     CHECK(memcmp(words, back, sizeof back) == 0);
     driver->arena_free(d, a);
     driver->kernel_destroy(k);
+}
+
+/* ---- texts that are printed without a device: what every device binds ---- */
+
+enum { MOST_BOUND = 8 };
+
+static uint32_t count_of(const char *text, const char *word) {
+    uint32_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) count++;
+    return count;
+}
+
+/* A kernel of so many arrays has so many buffers; so many of the arrays lie behind a base. */
+static void test_printed(hg_device *d, const char *caps, uint32_t arrays, uint32_t buffers,
+                         uint32_t based) {
+    char source[2000], *text = NULL;
+    size_t at = (size_t)snprintf(source, sizeof source, PROGRAM(""));
+    for (uint32_t i = 0; i < arrays; i++)
+        at += (size_t)snprintf(source + at, sizeof source - at, ".param a%u buffer f32 inout [n]\n",
+                               (unsigned)i);
+    at += (size_t)snprintf(source + at, sizeof source - at, ".param n u64\n.lanes n\n");
+    for (uint32_t i = 0; i < arrays; i++)
+        at += (size_t)snprintf(source + at, sizeof source - at,
+                               "    a%u[global] = a%u[global] + 1.5\n", (unsigned)i,
+                               (unsigned)((i + 1) % arrays));
+    hg_program *p = assemble(source);
+    const hg_emit_options options = {.size = sizeof options, .caps = caps};
+    CHECK_OK(hg_program_emit(p, "wgsl", &options, &text, NULL));
+    if (text) {
+        hg_driver_kernel *k = NULL;
+        CHECK_U64(count_of(text, "var<storage, read_write>"), buffers);
+        CHECK_U64(count_of(text, "    base_"), based);
+        CHECK_OK(wg_kernel_create(d, text, strlen(text), buffers, 256, &k));
+        if (k) CHECK_OK(kernel_made(k));
+        if (k) driver->kernel_destroy(k);
+    }
+    hg_string_free(text);
+    hg_program_release(p);
+}
+
+static void test_printed_texts(hg_device *d) {
+    static const char *const CAPS[] = {"webgpu", "wgpu"};
+    for (size_t i = 0; i < HG_COUNT_OF(CAPS); i++) {
+        test_printed(d, CAPS[i], 1, 2, 0);
+        test_printed(d, CAPS[i], 7, 8, 0);
+        test_printed(d, CAPS[i], 8, MOST_BOUND, 2); /* two in one arena */
+        test_printed(d, CAPS[i], 20, MOST_BOUND, 14);
+    }
 }
 
 static void test_refused(hg_device *d, hg_driver_queue *q) {
@@ -645,6 +694,7 @@ int main(void) {
     test_kernel(d, q);
     test_parts(d, q);
     test_refused(d, q);
+    test_printed_texts(d);
     driver->queue_destroy(q);
     driver->device_close(d);
     test_lost();
