@@ -214,12 +214,17 @@ static uint32_t print_block(wa_printer *p, vec_function *f) {
     if (!make_tables(p, f)) return p->module->m.failed = true, 0;
     begin(p, &c, BLOCK_SIGNATURE, parameters, HG_COUNT_OF(parameters));
     uint32_t *const words[] = {&p->b.turn[0], &p->b.turn[1], &p->b.turn[2], &p->b.number,
-                               &p->b.intact,  &p->b.started, &p->b.kept,    &p->l.shared_at};
+                               &p->b.intact,  &p->b.started, &p->b.kept,    &p->l.shared_at,
+                               &p->b.rows[0], &p->b.rows[1]};
     for (size_t i = 0; i < HG_COUNT_OF(words); i++) *words[i] = wasm_take(&c, WASM_I32);
     p->l.first = wasm_take(&c, WASM_I64);
     p->l.run = wasm_take(&c, WASM_I64);
     wa_place_vars(p, f);
     declare_memory(p, f);
+    for (uint32_t axis = 0; axis < HG_COUNT_OF(p->b.rows); axis++) {
+        wa_push_block(p, axis);
+        w_set(&c, p->b.rows[axis]);
+    }
     /* intact: all lanes of the block are here, and rows are whole turns */
     w_get(&c, p->l.end);
     w_get(&c, p->l.begin);
@@ -432,6 +437,62 @@ static void print_entry(wa_printer *p, uint32_t entry, uint32_t turn, uint32_t w
 /* Which lanes of a turn run, in front of what it keeps. */
 enum { RECORD_BYTES = 16 };
 
+static void push_grid(wasm_code *c, uint32_t axis) {
+    w_get(c, 0);
+    w_memory(c, W_I64_LOAD32_U, WA_LAUNCH_GRID + 4 * (uint64_t)axis);
+}
+/* Where block `number` is in the grid. */
+static void place_block(wasm_code *c, uint32_t number, const uint32_t place[3]) {
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        w_get(c, number);
+        for (uint32_t below = 0; below < axis; below++) {
+            push_grid(c, below);
+            w(c, W_I64_DIV_U);
+        }
+        if (axis < 2) {
+            push_grid(c, axis);
+            w(c, W_I64_REM_U);
+        }
+        w(c, W_I32_WRAP_I64);
+        w_set(c, place[axis]);
+    }
+}
+/* The place behind it, without a division. */
+static void next_place(wasm_code *c, const uint32_t place[3]) {
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        w_get(c, place[axis]);
+        w_i32(c, 1);
+        w(c, W_I32_ADD);
+        w_set(c, place[axis]);
+        if (axis == 2) break;
+        w_get(c, place[axis]);
+        w(c, W_I64_EXTEND_I32_U);
+        push_grid(c, axis);
+        w(c, W_I64_EQ);
+        (void)w_open(c, W_IF, WASM_VOID);
+        w_i32(c, 0);
+        w_set(c, place[axis]);
+    }
+    w(c, W_END);
+    w(c, W_END);
+}
+/* turns = hgv_turns of n lanes, in rows of x: rows * turns of a row + those of the rest. */
+static void count_turns(wasm_code *c, uint32_t turns, uint32_t n, uint32_t x, uint64_t most) {
+    for (int rest = 0; rest < 2; rest++) {
+        w_get(c, n);
+        w_get(c, x);
+        w(c, rest ? W_I64_REM_U : W_I64_DIV_U);
+        if (!rest) w_get(c, x);
+        w_i64(c, most - 1);
+        w(c, W_I64_ADD);
+        w_i64(c, most);
+        w(c, W_I64_DIV_U);
+        w(c, rest ? W_I64_ADD : W_I64_MUL);
+    }
+    w(c, W_I32_WRAP_I64);
+    w_set(c, turns);
+}
+
 /* A block after another; each with memory for what its turns keep. */
 static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     enum { LAUNCH, BEGIN, END };
@@ -440,7 +501,9 @@ static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     const uint32_t all = wasm_take(c, WASM_I32), old = wasm_take(c, WASM_I32),
                    turns = wasm_take(c, WASM_I32), lanes = wasm_take(c, WASM_I64),
                    first = wasm_take(c, WASM_I64), last = wasm_take(c, WASM_I64),
-                   number = wasm_take(c, WASM_I64), x = wasm_take(c, WASM_I64), most = p->k->lanes;
+                   number = wasm_take(c, WASM_I64), x = wasm_take(c, WASM_I64);
+    uint32_t place[3];
+    for (uint32_t axis = 0; axis < 3; axis++) place[axis] = wasm_take(c, WASM_I32);
     p->c = c;
     p->l.launch = LAUNCH;
     for (uint32_t axis = 0; axis < 3; axis++) {
@@ -452,11 +515,18 @@ static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     w_set(c, lanes);
     w_get(c, BEGIN);
     w_set(c, first);
-    const uint32_t behind = w_open(c, W_BLOCK, WASM_VOID), loop = w_open(c, W_LOOP, WASM_VOID);
+    const uint32_t behind = w_open(c, W_BLOCK, WASM_VOID);
     w_get(c, first);
     w_get(c, END);
     w(c, W_I64_GE_U);
     w_branch(c, W_BR_IF, behind);
+    w_get(c, first);
+    w_get(c, lanes);
+    w(c, W_I64_DIV_U);
+    w_set(c, number);
+    place_block(c, number, place);
+    count_turns(c, turns, lanes, x, p->k->lanes);
+    const uint32_t loop = w_open(c, W_LOOP, WASM_VOID);
     w_get(c, first); /* last = first + min(lanes, end - first) */
     w_get(c, lanes);
     push_left(c, first, END);
@@ -484,22 +554,15 @@ static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     w_memory(c, W_I32_LOAD, WA_LAUNCH_SHARED + WA_MEMORY_SIZE);
     w(c, W_MEMORY_FILL);
     w(c, W_END);
-    /* hgv_turns of last - first lanes: rows * turns of a row + those of the rest */
-    for (int rest = 0; rest < 2; rest++) {
-        w_get(c, last);
-        w_get(c, first);
-        w(c, W_I64_SUB);
-        w_get(c, x);
-        w(c, rest ? W_I64_REM_U : W_I64_DIV_U);
-        if (!rest) w_get(c, x);
-        w_i64(c, most - 1);
-        w(c, W_I64_ADD);
-        w_i64(c, most);
-        w(c, W_I64_DIV_U);
-        w(c, rest ? W_I64_ADD : W_I64_MUL);
-    }
-    w(c, W_I32_WRAP_I64);
-    w_set(c, turns);
+    w_get(c, last);
+    w_get(c, first);
+    w(c, W_I64_SUB);
+    w_tee(c, number);
+    w_get(c, lanes);
+    w(c, W_I64_NE);
+    (void)w_open(c, W_IF, WASM_VOID); /* the last one, which is cut off */
+    count_turns(c, turns, number, x, p->k->lanes);
+    w(c, W_END);
     w_get(c, turns);
     w(c, W_I64_EXTEND_I32_U);
     w_i64(c, p->memory.kept_bytes);
@@ -524,24 +587,7 @@ static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     w_get(c, all);
     w_get(c, first);
     w_get(c, last);
-    w_get(c, first);
-    w_get(c, lanes);
-    w(c, W_I64_DIV_U);
-    w_set(c, number);
-    for (uint32_t axis = 0; axis < 3; axis++) {
-        w_get(c, number);
-        for (uint32_t below = 0; below < axis; below++) {
-            w_get(c, LAUNCH);
-            w_memory(c, W_I64_LOAD32_U, WA_LAUNCH_GRID + 4 * (uint64_t)below);
-            w(c, W_I64_DIV_U);
-        }
-        if (axis < 2) {
-            w_get(c, LAUNCH);
-            w_memory(c, W_I64_LOAD32_U, WA_LAUNCH_GRID + 4 * (uint64_t)axis);
-            w(c, W_I64_REM_U);
-        }
-        w(c, W_I32_WRAP_I64);
-    }
+    for (uint32_t axis = 0; axis < 3; axis++) w_get(c, place[axis]);
     w_get(c, turns);
     w_number(c, W_CALL, block);
     w_get(c, old);
@@ -562,9 +608,12 @@ static void print_blocks(wa_printer *p, uint32_t entry, uint32_t block) {
     w_memory(c, W_I32_LOAD, WA_LAUNCH_SHARED_STEP);
     w(c, W_I32_ADD);
     w_memory(c, W_I32_STORE, WA_LAUNCH_SHARED);
+    next_place(c, place);
     w_get(c, last);
-    w_set(c, first);
-    w_branch(c, W_BR, loop);
+    w_tee(c, first);
+    w_get(c, END);
+    w(c, W_I64_LT_U);
+    w_branch(c, W_BR_IF, loop);
     w(c, W_END);
     w(c, W_END);
     wasm_define(&p->module->m, entry, c);

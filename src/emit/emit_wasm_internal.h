@@ -112,6 +112,7 @@ typedef struct wa_printer {
     } m;
     struct { /* locals of the function that runs a block */
         uint32_t block[3], turn[3], number, turns, intact, started, all, kept;
+        uint32_t rows[2]; /* lanes of a row of the block, its rows */
     } b;
     bool settled; /* where all goes well */
     bool all_run; /* there, and no lane ends */
