@@ -144,6 +144,7 @@ static uint32_t best_lanes(const maker *m, const vec_kernel *k) {
     const uint32_t bytes = m->level.options.bytes;
     uint32_t lanes = m->lanes;
     if (m->level.fixed) return lanes;
+    if (k->fewer_lanes && k->fewer_lanes * 4 >= bytes) return k->fewer_lanes;
     if (lanes < MOST_LANES && vec_wants_double(k, bytes * (bytes == 64 ? 32 : 16))) lanes *= 2;
     while (lanes > LEAST_LANES && (uint64_t)k->pressure.bytes * lanes > HG_JIT_MOST_FRAME / 2)
         lanes /= 2;

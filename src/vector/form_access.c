@@ -186,18 +186,26 @@ static void guessed(former *x, kir_value *v, kir_value *of) {
     }
     vec_value *branch = ok ? vec_open_if(x, ok) : NULL;
     vec_region *outside = x->into;
-    vec_var *var = branch && v->op == KIR_LOAD ? vec_new_var(x, v->type, true, NULL, false) : NULL;
+    vec_var *var = branch && v->op == KIR_LOAD ? vec_new_var(x, v->type, true, NULL, false) : NULL,
+            *one = var && guess_of(v)->wanted ? vec_new_var(x, v->type, false, NULL, false) : NULL;
     if (branch) x->into = branch->body[0];
     made = index->swapped ? exchanged(x, v, index, &fields) : at_place(x, v, 1, args, &fields);
     if (!branch) {
+        if (guess_of(v)->wanted) guess_of(v)->first = made;
         if (made) vec_is(x, v, made);
         return;
     }
     if (var) vec_set(x, var, made, NULL);
+    if (one) vec_set(x, one, made, NULL);
     x->into = branch->body[1];
     made = at_place(x, v, place(x, v, &fields, args), args, &fields);
     if (var) vec_set(x, var, made, NULL);
+    if (one) vec_set(x, one, vec_add(x, VEC_CONST, v->type, false, 0, NULL), NULL);
     x->into = outside;
+    if (one) {
+        guess_of(v)->first = vec_get(x, one);
+        guess_of(v)->ok = ok;
+    }
     if (var) vec_is(x, v, vec_get(x, var));
 }
 

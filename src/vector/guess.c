@@ -142,8 +142,24 @@ static void guess_clamp(const former *x, const kir_value *v) {
     guess_of(v)->stride = s.n;
 }
 
+/* Where all lanes load from one place they have one value. */
+static void guess_load(const kir_value *v) {
+    const kir_access at = kir_access_of(v);
+    if (kir_access_is_open(v) || !at.index_args) return;
+    const kir_value *index = v->args[at.index];
+    const stride s = stride_of(index);
+    if (!s.known || s.n != 0) return;
+    guess_of(v)->exists = true;
+    guess_of(v)->stride = 0;
+    guess_of(v)->sure = kir_lanes_of(index)->form != KIR_LANES_EACH || guess_of(index)->sure;
+}
+
 static void guess_value(former *x, const kir_value *v) {
     stride s[3] = {0};
+    if (v->op == KIR_LOAD) {
+        guess_load(v);
+        return;
+    }
     if (clamps(v)) {
         guess_clamp(x, v);
         return;
@@ -378,7 +394,7 @@ static void hide(const kir_value *v) {
         guess_of(v)->lazy = guess_of(v)->sure;
     else
         guess_of(v)->lazy = v->uses && guess_of(v)->hidden_uses == v->uses &&
-                            guess_of(v)->again <= MOST_AGAIN && !divides(v);
+                            guess_of(v)->again <= MOST_AGAIN && !divides(v) && v->op != KIR_LOAD;
     for (uint8_t i = 0; guess_of(v)->lazy && i < v->nargs; i++)
         if (guess_of(v->args[i])->exists || truth || (i == 0 && clamps(v)))
             guess_of(v->args[i])->hidden_uses++;
@@ -386,10 +402,21 @@ static void hide(const kir_value *v) {
 
 static void count_again(const kir_value *v) {
     guess_of(v)->again = 1;
-    if (guess_of(v)->sure || divides(v)) return;
+    if (guess_of(v)->sure || divides(v) || v->op == KIR_LOAD) return;
     for (uint8_t i = 0; i < v->nargs; i++)
         if (guess_of(v->args[i])->exists) guess_of(v)->again += guess_of(v->args[i])->again;
     if (guess_of(v)->again > MOST_AGAIN) guess_of(v)->again = MOST_AGAIN + 1;
+}
+
+/* A quotient or remainder by a power of two that is less than the lanes of a turn: no turn's lanes
+ * have one quotient, and half as many might. */
+static void note_lanes(vec_kernel *k, const kir_value *v) {
+    if (!guess_of(v)->wanted || !divides(v) || !is_number(v->args[1])) return;
+    const uint64_t n = v->args[1]->umax, by = v->op == KIR_LSHR  ? n < 32 ? UINT64_C(1) << n : 0
+                                              : v->op == KIR_AND ? n + 1
+                                                                 : n;
+    const bool fits = by >= k->lanes || by < 2 || (by & (by - 1)) != 0;
+    if (!fits && (!k->fewer_lanes || by < k->fewer_lanes)) k->fewer_lanes = (uint32_t)by;
 }
 
 static bool find_in(former *x, const kir_region *body) {
@@ -411,6 +438,7 @@ static bool find_in(former *x, const kir_region *body) {
         for (uint64_t i = all.count; i-- > 0;) more = want(all.data[i]) || more;
     }
     for (uint64_t i = all.count; i-- > 0;) hide(all.data[i]);
+    for (uint64_t i = 0; i < all.count; i++) note_lanes(x->k, all.data[i]);
     hg_vec_free(&all);
     return true;
 }

@@ -238,6 +238,8 @@ typedef struct vec_kernel {
     hg_arena arena;
     const kir_module *module; /* inputs, slots, tables, source; borrowed */
     uint32_t lanes;           /* of a turn, a power of two */
+    uint32_t fewer_lanes;     /* of turns in which guesses of quotients that are asked for may hold,
+                                 which in these never do (guess.c); 0: none */
     bool blocks;              /* the kernel function runs a block */
     bool can_end;             /* lanes may fault or leave: some operation loses lanes that run */
     vec_function *functions, *last_function; /* functions: the kernel; a function is called only by
