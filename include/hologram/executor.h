@@ -99,7 +99,9 @@ HG_API hg_status hg_ffi_new_executor_auto(hg_executor **executor) HG_NODISCARD;
 HG_API hg_status hg_ffi_new_executor_with_backend(const char *backend,
                                                   hg_executor **executor) HG_NODISCARD;
 /** Writes the profile where the configuration asks for one, and ends the backend with all its
- * buffers. No other call may be under way. NULL is allowed. */
+ * buffers. No other call may be under way. NULL is allowed. Where launches that were started cannot
+ * be waited for (in WebAssembly) everything stays as it is, hg_last_error has HG_ERROR_WOULD_BLOCK,
+ * and it is to be called again when they are over. */
 HG_API void hg_executor_destroy(hg_executor *executor);
 
 /** The executor's backend, for every other call; it ends with the executor, unless that is over a

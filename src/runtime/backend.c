@@ -31,6 +31,8 @@ static hg_status end_starts(hg_context *c) {
     return c && c->end_starters && !c->lost ? c->end_starters(c) : HG_OK;
 }
 
+hg_status hg_backend_end_starts(hg_backend *b) { return b ? end_starts(b->context) : HG_OK; }
+
 hg_status hg_context_set_ranks(hg_backend *b, hg_context *context, const hg_ranks *ranks) {
     HG_TRY(hg_backend_alive(b));
     hg_context *c = context ? context : b->context;

@@ -152,6 +152,10 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
  * parent's. */
 hg_status hg_lost(const char *what);
 hg_status hg_backend_lost(const hg_backend *b);
+/* Waits for launches that were started in the backend's own context. HG_ERROR_WOULD_BLOCK: nobody
+ * can, and nothing has changed. */
+hg_status hg_backend_end_starts(hg_backend *b) HG_NODISCARD;
+
 static inline hg_status hg_backend_alive(const hg_backend *b) {
     return HG_UNLIKELY(b->fork.lost) ? hg_backend_lost(b) : HG_OK;
 }

@@ -2,6 +2,7 @@
  * do. */
 #include "base/host.h"
 #include "base/sized.h"
+#include "runtime/backend.h"
 #include "runtime/executor.h"
 #include <hologram/executor.h>
 #include <stdio.h>
@@ -201,7 +202,7 @@ hg_status hg_ffi_new_executor_with_backend(const char *backend, hg_executor **ex
 
 void hg_executor_destroy(hg_executor *e) {
     HG_ENTRY;
-    if (!e) return;
+    if (!e || (!e->queue && hg_backend_end_starts(e->backend) != HG_OK)) return;
     if (e->kept) e->end_kept(e->kept);
     hg_mutex_destroy(&e->lock);
     hg_buffer_pool_free(&e->pool);
