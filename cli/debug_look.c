@@ -34,7 +34,7 @@ static const uint8_t *memory_of_param(const debug *d, uint32_t param, uint64_t *
     *size = 0;
     if (!d->run.place || p->kind == HG_PARAM_SCALAR || !d->look.has_handle[p->reg]) return NULL;
     const hg_driver_launch *launch = d->run.place->launch->resolve_user;
-    if (!launch || !launch->resolve) return NULL;
+    if (!launch || !launch->resolve.call) return NULL;
     tile_memory found = d->run.place->launch->resolve(d->run.place->launch->resolve_user,
                                                       d->look.handle[p->reg],
                                                       p->kind == HG_PARAM_POOL, false);

@@ -13,6 +13,7 @@
 #include "code/background.h"
 #include "code/compiler.h"
 #include "driver/driver.h"
+#include "kir/analysis/prove.h"
 #include "profile/profile.h"
 #include <hologram/backend.h>
 
@@ -86,9 +87,11 @@ typedef struct hg_code_set {
         hg_code *first; /* the last used first */
         uint32_t count;
     } keyed;
-    hg_profile *profile; /* NULL: off */
-    bool verify;         /* kernel IR after each pass */
-    struct {             /* what launches in device form want to know of the kernel */
+    hg_profile *profile;          /* NULL: off */
+    bool verify;                  /* kernel IR after each pass */
+    struct {                      /* what launches in device form want to know of the kernel */
+        const kir_prover *prover; /* of the form before legalisation; its owner sets it. NULL: none
+                                   */
         bool wants_blocks, needs_blocks;
         bool resumes; /* lanes leave a dispatch whose loops have too many rounds, and go on in the
                          next */

@@ -73,7 +73,10 @@ typedef struct hg_memory_caps {
     uint64_t total_bytes; /* of the device; 0: not known */
     uint64_t arena_bytes; /* size of arenas that the runtime divides among buffers; 0: an arena a
                              buffer */
-    uint64_t max_arena_bytes;  /* largest single allocation */
+    uint64_t max_arena_bytes; /* largest single allocation */
+    /* A dispatch binds so much of an arena at most, between two multiples of cut_bytes; 0: any of
+     * it. What is larger its lanes must reach in ranges (runtime/ranges.c). */
+    uint64_t bound_bytes, cut_bytes;
     uint64_t max_shared_bytes; /* memory of a block */
 } hg_memory_caps;
 
@@ -156,11 +159,17 @@ typedef struct hg_driver_launch {
     const uint64_t *inputs;  /* module->inputs order */
     const hg_range *slots;   /* module->slots order */
     uint32_t slot_count;
+    struct { /* KIR_PLAN_UNIFORMS as kir_prove_launch has them */
+        const uint8_t *bytes;
+        const bool *unknown;
+    } uniforms;
     const uint8_t *aliases; /* alias signature: hg_alias of each pair of slots, at hg_alias_pair;
                                NULL below two slots */
     hg_range class_memory;
-    hg_range (*resolve)(void *user, uint64_t handle, bool pool, bool flat); /* open accesses */
-    void *resolve_user;
+    struct { /* open accesses */
+        hg_range (*call)(void *user, uint64_t handle, bool pool, bool flat);
+        void *user;
+    } resolve;
     uint64_t deadline_ns, timeout_ms;
     const volatile int *cancel;
     uint32_t max_threads;

@@ -73,7 +73,7 @@ hg_status hg_pretend_check(const char *pretend) {
 #define HG_PRETEND(word, what) word,
 #include "driver/devices.def"
     };
-    char known[256] = "";
+    char known[400] = "";
     size_t length, used = 0;
     for (size_t i = 0; i < HG_COUNT_OF(words) && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, " %s", words[i]);

@@ -59,7 +59,8 @@ void wgsl_declare_memory(wgsl *p) {
     wgsl_text(p, "\n");
 }
 
-/* Where slots begin in their bindings, in words. */
+/* Where slots begin in their bindings. One may begin in front of its binding, where no lane of the
+ * dispatch comes: then only the sum with an offset, modulo 2^32, is a place. */
 void wgsl_slot_bases(wgsl *p) {
     for (uint64_t i = 0; i < p->module->slots.count; i++) {
         int32_t base = p->module->slots.data[i].base;
@@ -70,7 +71,7 @@ void wgsl_slot_bases(wgsl *p) {
         if (!used || base < 0) continue;
         hg_text_addf(p->out, "    let s%llu = record.", (unsigned long long)i);
         emit_field_name(p->layout, p->out, (uint64_t)base);
-        wgsl_text(p, " >> 2u;\n");
+        wgsl_text(p, ";\n");
     }
 }
 
@@ -79,7 +80,7 @@ void wgsl_slot_bases(wgsl *p) {
 /* The first argument after the place. */
 static uint8_t operands(const kir_value *v) { return (uint8_t)(kir_device_offset(v) + 1); }
 
-/* "binding0[s0 + (v12 >> 2u)]" */
+/* "group_memory[v12 >> 2u]", "binding0[(s0 + v12) >> 2u]" */
 static void place(wgsl *p, const kir_value *v) {
     const kir_value *offset = v->args[kir_device_offset(v)];
     bool group = is_group(v), constant = offset->op == KIR_CONST,
@@ -91,19 +92,16 @@ static void place(wgsl *p, const kir_value *v) {
     else
         hg_text_addf(p->out, "binding%u[",
                      (unsigned)kir_device_binding(p->layout, (uint64_t)v->u.mem.slot));
-    if (based) hg_text_addf(p->out, "s%d", (int)v->u.mem.slot);
     if (outside) wgsl_use_helper(p, WGSL_OPAQUE_U32);
-    if (constant && (!based || word))
-        hg_text_addf(p->out,
-                     outside ? "(%lluu)"
-                     : based ? " + %lluu"
-                             : "%lluu",
-                     (unsigned long long)word);
-    if (!constant) {
-        wgsl_text(p, based ? " + (" : "");
+    bool sum = based && !(constant && word == 0);
+    if (based) hg_text_addf(p->out, sum ? "(s%d + " : "s%d", (int)v->u.mem.slot);
+    if (!constant)
         wgsl_name(p, offset);
-        wgsl_text(p, based ? " >> 2u)" : " >> 2u");
-    }
+    else if (sum || !based)
+        hg_text_addf(p->out, outside ? "(%lluu)" : "%lluu",
+                     (unsigned long long)(based ? word * 4 : word));
+    if (sum) wgsl_text(p, ")");
+    if (based || !constant) wgsl_text(p, " >> 2u");
     wgsl_text(p, "]");
 }
 

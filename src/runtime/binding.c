@@ -189,6 +189,8 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
     launch->slots = binding->kernels[index].slots;
     launch->aliases = binding->kernels[index].aliases;
     launch->slot_count = kernel->slot_count;
+    launch->uniforms.bytes = binding->env.bytes;
+    launch->uniforms.unknown = binding->env.stale;
     launch->timeout_ms = binding->launch.timeout_ms;
     launch->max_threads = binding->executable->backend->config.num_threads;
 }

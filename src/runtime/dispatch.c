@@ -47,6 +47,7 @@ void hg_dispatch_free(hg_submission *d) {
     if (d->device) hg_piece_free(d->device->memory, &d->shared);
     hg_free(d->record.words);
     hg_free(d->slots);
+    hg_ranges_forget(d);
     memset(d, 0, sizeof *d);
 }
 
@@ -116,6 +117,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
                                      d->code->layout.shared_slot >= 0));
         HG_TRY(check_arenas(d));
         hg_launch_record_slots(d);
+        HG_TRY(hg_ranges_find(d));
         hg_launch_record_fill(d, false, 0);
         d->record.filled = true;
     }
@@ -235,7 +237,7 @@ void hg_dispatch_abandon(hg_submission *d) {
 
 bool hg_dispatch_needs_wait(const hg_submission *d) {
     if (d->code->layout.fault_slot >= 0 || d->shared.range.arena) return true;
-    return hg_window_is_measured(d) || !hg_window_is_one(d);
+    return hg_window_is_measured(d) || d->window.ranges.count > 1 || !hg_window_is_one(d);
 }
 
 static void record_window(const hg_submission *d) {

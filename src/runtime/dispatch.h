@@ -118,6 +118,11 @@ typedef struct hg_submission {
         uint64_t most, lanes; /* lanes that the next one may have; that the last one had */
         uint64_t started_ns;
         uint64_t recorded_ns; /* its start, for a profile; 0: none */
+        struct {
+            uint64_t *ends;     /* behind the last lane of each */
+            hg_range *bindings; /* of each */
+            uint32_t count, capacity, at;
+        } ranges; /* of a launch whose memory is not bound whole; count 0: it is */
     } window;
     struct {
         uint64_t deadline_ns; /* the launch's, later by the time that compilers took; 0: none */

@@ -1,5 +1,5 @@
 /* What the files of a dispatch share: dispatch.c on top of code_choice.c, launch_record.c,
- * launch_memory.c, windows.c and fault_record.c. */
+ * launch_memory.c, ranges.c, windows.c and fault_record.c. */
 #ifndef HG_RUNTIME_DISPATCH_INTERNAL_H
 #define HG_RUNTIME_DISPATCH_INTERNAL_H
 
@@ -34,6 +34,27 @@ void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *lau
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count);
 /* Coordinates of the first lane of a FLAT window: 0 … 2 lane_idx, 3 … 5 block_idx. */
 uint64_t hg_launch_digit(const hg_submission *d, uint64_t lane, uint32_t index);
+
+/* The memory of each binding, from that of the slots. */
+void hg_launch_record_bindings(const hg_submission *d, hg_range *bindings);
+
+/* ---- ranges.c ---- */
+/* Whether the device binds a part of an arena as it is. */
+static inline bool hg_range_binds(const hg_memory_caps *caps, uint64_t offset, uint64_t size) {
+    uint64_t cut = caps->cut_bytes, last = size ? offset + size - 1 : offset;
+    return !caps->bound_bytes ||
+           (size <= caps->bound_bytes && (!cut || offset / cut == last / cut));
+}
+/* Whether a launch has memory that the device does not bind whole. */
+bool hg_ranges_needed(const hg_submission *d, const hg_driver_launch *launch);
+/* Finds d->window.ranges, where the launch needs them; refused where lanes may reach more than the
+ * device binds. */
+hg_status hg_ranges_find(hg_submission *d) HG_NODISCARD;
+void hg_ranges_forget(hg_submission *d);
+/* The end of the range that a lane is in; UINT64_MAX: there are no ranges. */
+uint64_t hg_ranges_end(hg_submission *d, uint64_t lane);
+/* The bindings of the range that was asked for last. */
+void hg_ranges_bind(hg_submission *d);
 
 /* ---- windows.c ---- */
 void hg_window_rewind(hg_submission *d);

@@ -40,8 +40,8 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     if (found && bound->aliases)
         hg_alias_signature(run->context->backend, bound->slots, kernel->slot_count, bound->aliases);
     hg_binding_fill_launch(binding, index, launch);
-    launch->resolve = hg_run_resolve;
-    launch->resolve_user = run;
+    launch->resolve.call = hg_run_resolve;
+    launch->resolve.user = run;
     if (kernel->uses_class || kernel->has_open)
         HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
     return kernel->has_open && kernel->prover ? hg_table_update(run) : HG_OK;

@@ -57,6 +57,7 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
      * for that. */
     checked = checked && b->caps->compiler.device_form;
     if (checked) HG_TRY(kir_prover_create(high, &kernel->prover));
+    kernel->code->facts.prover = kernel->prover;
     bool improves = !checked && hg_code_improves(kernel->code);
     HG_TRY(hg_code_ahead(kernel->code, checked || improves));
     if (improves) hg_code_improve(kernel->code);

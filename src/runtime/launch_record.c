@@ -52,11 +52,9 @@ static void join(part *p, const part *more) {
     if (more->end > p->end) p->end = more->end;
 }
 
-void hg_launch_record_slots(hg_submission *d) {
+void hg_launch_record_bindings(const hg_submission *d, hg_range *bindings) {
     const hg_code *code = d->code;
     bool parts = d->set->caps->compiler.target.bind_parts;
-    hg_range *bindings = d->slots + code->slot_count;
-    for (uint32_t i = 0; i < code->slot_count; i++) d->slots[i] = slot_range(d, i);
     for (uint32_t i = 0; i < code->layout.binding_count; i++) bindings[i] = (hg_range){NULL, 0, 0};
     for (uint32_t i = 0; i < code->slot_count && code->layout.bindings.count; i++) {
         hg_range *binding = &bindings[kir_device_binding(&code->layout, i)];
@@ -69,13 +67,18 @@ void hg_launch_record_slots(hg_submission *d) {
     }
 }
 
+void hg_launch_record_slots(hg_submission *d) {
+    for (uint32_t i = 0; i < d->code->slot_count; i++) d->slots[i] = slot_range(d, i);
+    hg_launch_record_bindings(d, d->slots + d->code->slot_count);
+}
+
 /* The parts of a launch's memory that share no byte, numbered in the order in which they come. */
 enum { MOST_PARTS = KIR_AT_START - 1 };
 typedef struct known_parts {
     part parts[MOST_PARTS];
     uint8_t *users[MOST_PARTS]; /* numbers to be written; their parts, where they begin */
     uint8_t user_parts[MOST_PARTS];
-    uint64_t offsets[MOST_PARTS];
+    hg_range ranges[MOST_PARTS]; /* of users */
     uint32_t count, user_count;
     bool whole; /* all of an arena is one */
 } known_parts;
@@ -118,13 +121,16 @@ static void add_part(known_parts *k, const hg_range *range, uint8_t *number) {
     if (!number) return;
     k->users[k->user_count] = number;
     k->user_parts[k->user_count] = (uint8_t)found;
-    k->offsets[k->user_count++] = range->offset;
+    k->ranges[k->user_count++] = *range;
 }
 
-static void write_numbers(const known_parts *k, bool parts) {
+/* What is not bound whole begins elsewhere in each range of lanes. */
+static void write_numbers(const known_parts *k, const hg_device_caps *caps) {
     for (uint32_t u = 0; u < k->user_count; u++) {
         const part *p = &k->parts[k->user_parts[u]];
-        bool at_start = parts && p->arena && p->begin == k->offsets[u];
+        const hg_range *range = &k->ranges[u];
+        bool at_start = caps->compiler.target.bind_parts && p->arena && p->begin == range->offset &&
+                        hg_range_binds(&caps->memory, range->offset, range->size);
         *k->users[u] = (uint8_t)(k->user_parts[u] | (at_start ? KIR_AT_START : 0));
     }
 }
@@ -160,7 +166,7 @@ void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, 
         known = (known_parts){.count = 0, .whole = true};
         find_parts(&known, d, l, key);
     }
-    write_numbers(&known, caps->target.bind_parts);
+    write_numbers(&known, d->set->caps);
 }
 
 /* ---- fields ---- */
@@ -226,7 +232,8 @@ static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint
     return 0;
 }
 
-static bool of_window(uint8_t kind) {
+static bool of_window(const hg_submission *d, uint8_t kind) {
+    if (kind == KIR_FIELD_BASE) return d->window.ranges.count != 0;
     return kind == KIR_FIELD_COUNT || kind == KIR_FIELD_FIRST || kind == KIR_FIELD_DIGIT ||
            kind == KIR_FIELD_BOX;
 }
@@ -234,7 +241,7 @@ static bool of_window(uint8_t kind) {
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count) {
     for (uint32_t i = 0; i < d->code->field_count; i++) {
         const hg_code_field *f = &d->code->fields[i];
-        if (of_window(f->field.kind) != window) continue;
+        if (of_window(d, f->field.kind) != window) continue;
         uint64_t value = field_value(d, f, count);
         if (f->field.high) value >>= 32;
         memcpy((uint8_t *)d->record.words + f->offset, &value, f->bytes);

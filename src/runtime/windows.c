@@ -42,7 +42,7 @@ static bool is_short(const hg_code_set *v, uint64_t lanes) {
 bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group) {
     const uint32_t *most = d->set->caps->scheduling.max_groups, *extent = d->extent;
     uint64_t all = d->block_lanes;
-    if (!is_short(d->set, lanes)) return false;
+    if (!is_short(d->set, lanes) || hg_ranges_needed(d, d->launch)) return false;
     if (flat_group)
         return (lanes - 1) / flat_group < least_of(most[0], LARGEST_WINDOW / flat_group);
     for (int i = 0; i < 3; i++)
@@ -112,6 +112,8 @@ static uint64_t cut_flat(hg_submission *d) {
                             : UINT64_MAX;
         if (count > left) count = left;
     }
+    uint64_t end = hg_ranges_end(d, d->left.first);
+    if (count > end - d->left.first) count = end - d->left.first;
     uint64_t groups = (count + group - 1) / group, x = groups < limits[0] ? groups : limits[0];
     d->command.groups[0] = (uint32_t)x;
     d->command.groups[1] = hg_ceil_div(groups, x);
@@ -124,6 +126,12 @@ static uint32_t least(uint64_t a, uint64_t b, uint64_t c) {
     return (uint32_t)(min < c ? min : c);
 }
 
+/* The first lane of the next box. */
+static uint64_t first_of_box(const hg_submission *d) {
+    const uint32_t *at = d->left.box;
+    return (at[0] + (at[1] + (uint64_t)at[2] * d->extent[1]) * d->extent[0]) * d->block_lanes;
+}
+
 /* The next box of blocks, in the order of lanes: whole planes, or whole rows of one plane, or a
  * part of one row. */
 static uint64_t cut_box(hg_submission *d) {
@@ -131,6 +139,8 @@ static uint64_t cut_box(hg_submission *d) {
     const uint32_t *extent = d->extent;
     uint32_t *groups = d->command.groups;
     uint64_t budget = d->window.most / d->block_lanes, row = extent[0], plane = row * extent[1];
+    uint64_t first = first_of_box(d), end = hg_ranges_end(d, first);
+    budget = least_of(budget, (end - first) / d->block_lanes);
     if (!budget) budget = 1;
     bool rows = row <= limits[0] && row <= budget && d->left.box[0] == 0;
     bool planes = rows && extent[1] <= limits[1] && plane <= budget && d->left.box[1] == 0;
@@ -167,6 +177,7 @@ void hg_window_rewind(hg_submission *d) {
 
 void hg_window_cut(hg_submission *d) {
     d->window.lanes = hg_dispatch_is_flat(d) ? cut_flat(d) : cut_box(d);
+    hg_ranges_bind(d);
     hg_launch_record_fill(d, true, d->window.lanes);
     if (hg_dispatch_is_flat(d))
         d->one_window = d->window.lanes == d->left.end;

@@ -233,7 +233,7 @@ static tile_memory memory_of(const hg_range *range) {
 
 static tile_memory resolve(void *user, uint64_t handle, bool pool, bool flat) {
     const hg_driver_launch *launch = user;
-    hg_range range = launch->resolve(launch->resolve_user, handle, pool, flat);
+    hg_range range = launch->resolve.call(launch->resolve.user, handle, pool, flat);
     return memory_of(&range);
 }
 

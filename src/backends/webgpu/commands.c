@@ -67,15 +67,26 @@ hg_status wg_merge_create(hg_device *d, hg_driver_kernel **kernel) {
     return wg_kernel_create(d, MERGE, sizeof MERGE - 1, 2, 16, kernel);
 }
 
+/* The part of a buffer that the kernel binds for some bytes: all of it, where the device binds
+ * that.
+ */
+static hg_range bound_part(const hg_device *d, hg_driver_arena *a, uint64_t offset, uint64_t size) {
+    uint64_t begin = offset & ~UINT64_C(255), end = round_up(offset + size, 4);
+    if (a->size <= d->caps.memory.bound_bytes) return (hg_range){a, 0, a->size};
+    return (hg_range){a, begin, end - begin};
+}
+
 /* from NULL: the value. */
-static hg_status merge(wg_recorder *r, hg_driver_arena *to, uint64_t to_offset,
-                       hg_driver_arena *from, uint64_t from_offset, uint64_t size, uint32_t value) {
+static hg_status merge_part(wg_recorder *r, hg_driver_arena *to, uint64_t to_offset,
+                            hg_driver_arena *from, uint64_t from_offset, uint64_t size,
+                            uint32_t value) {
     hg_device *d = r->device;
     uint64_t groups = round_up(size / 4 + 2, 64) / 64;
-    const uint32_t record[4] = {(uint32_t)to_offset, (uint32_t)from_offset, (uint32_t)size, value};
-    const hg_range slots[2] = {{to, 0, to->size},
-                               {from ? from : d->own.nothing, 0, from ? from->size : 256}};
-    if (size == 0) return HG_OK;
+    const hg_range slots[2] = {bound_part(d, to, to_offset, size),
+                               from ? bound_part(d, from, from_offset, size)
+                                    : (hg_range){d->own.nothing, 0, 256}};
+    const uint32_t record[4] = {(uint32_t)(to_offset - slots[0].offset),
+                                (uint32_t)(from_offset - slots[1].offset), (uint32_t)size, value};
     if (groups > d->limits.groups) groups = d->limits.groups;
     hg_driver_dispatch x = {.kernel = d->own.merge,
                             .groups = {(uint32_t)groups, 1, 1},
@@ -85,6 +96,17 @@ static hg_status merge(wg_recorder *r, hg_driver_arena *to, uint64_t to_offset,
                             .slots = slots,
                             .slot_count = 2};
     return dispatch(r, &x);
+}
+
+/* A kernel binds so much at once that the bytes and their place in words fit. */
+static hg_status merge(wg_recorder *r, hg_driver_arena *to, uint64_t to_offset,
+                       hg_driver_arena *from, uint64_t from_offset, uint64_t size, uint32_t value) {
+    uint64_t step = r->device->caps.memory.bound_bytes - 512;
+    for (uint64_t done = 0; done < size; done += step) {
+        uint64_t part = size - done < step ? size - done : step;
+        HG_TRY(merge_part(r, to, to_offset + done, from, from_offset + done, part, value));
+    }
+    return HG_OK;
 }
 
 /* The whole words of a range, and the bytes in front of them; no whole word: all are in front. */
@@ -216,12 +238,55 @@ static hg_status copy_out(wg_recorder *r, const hg_range *from, uint8_t *host) {
     return HG_OK;
 }
 
+/* ---- commands of arenas in parts: one after another, each inside one buffer ---- */
+
+static hg_range inside(const hg_range *range, uint64_t done) {
+    return (hg_range){range->arena, range->offset + done, range->arena ? range->size - done : 0};
+}
+
+/* Bytes of a range that lie in the buffer of its byte `end - 1` in front of that, at most `size`.
+ */
+static uint64_t back_size(const hg_range *range, uint64_t end, uint64_t size) {
+    uint64_t part = range->arena->parts ? range->arena->part_bytes : UINT64_MAX,
+             most = (range->offset + end - 1) % part + 1;
+    return size < most ? size : most;
+}
+
+static hg_status one_of(wg_recorder *r, const hg_driver_command *c, const hg_range *to,
+                        const hg_range *from, uint64_t done) {
+    switch (c->kind) {
+    case HG_CMD_COPY_IN: return copy_in(r, (const uint8_t *)c->host + done, to);
+    case HG_CMD_COPY_OUT: return copy_out(r, from, (uint8_t *)c->host + done);
+    case HG_CMD_COPY: return copy(r, from, to);
+    default: return fill(r, to, c->value);
+    }
+}
+
+/* Copies inside one arena begin at the end that is not overwritten. */
+static hg_status in_parts(wg_recorder *r, const hg_driver_command *c) {
+    bool copies = c->kind == HG_CMD_COPY,
+         backwards = copies && c->to.arena == c->from.arena && c->to.offset > c->from.offset;
+    uint64_t all = c->kind == HG_CMD_COPY_OUT ? c->from.size : c->to.size;
+    for (uint64_t done = 0; done < all;) {
+        uint64_t size = all - done;
+        if (backwards) size = back_size(&c->to, all - done, back_size(&c->from, all - done, size));
+        uint64_t at = backwards ? all - done - size : done;
+        hg_range to = inside(&c->to, at), from = inside(&c->from, at);
+        if (c->kind != HG_CMD_COPY_OUT) to = wg_arena_part(&to, &size);
+        if (copies || c->kind == HG_CMD_COPY_OUT) from = wg_arena_part(&from, &size);
+        to.size = from.size = size;
+        HG_TRY(one_of(r, c, &to, &from, at));
+        done += size;
+    }
+    return HG_OK;
+}
+
 hg_status wg_record(wg_recorder *r, const hg_driver_command *c) {
     switch (c->kind) {
-    case HG_CMD_COPY_IN: return c->to.size ? copy_in(r, c->host, &c->to) : HG_OK;
-    case HG_CMD_COPY_OUT: return c->from.size ? copy_out(r, &c->from, c->host) : HG_OK;
-    case HG_CMD_COPY: return c->to.size ? copy(r, &c->from, &c->to) : HG_OK;
-    case HG_CMD_FILL: return c->to.size ? fill(r, &c->to, c->value) : HG_OK;
+    case HG_CMD_COPY_IN:
+    case HG_CMD_COPY_OUT:
+    case HG_CMD_COPY:
+    case HG_CMD_FILL: return in_parts(r, c);
     case HG_CMD_DISPATCH: return dispatch(r, c->dispatch);
     case HG_CMD_LAUNCH:
     case HG_CMD_STEP: break;

@@ -38,9 +38,10 @@ static void request_adapter(WGPUInstance instance, WGPURequestAdapterCallback ca
     (void)wg.InstanceRequestAdapter(instance, &options, info);
 }
 
+static const uint64_t MOST_BYTES = UINT64_C(0xffffff00); /* of an arena: offsets have 32 bits */
+
 static uint64_t largest_buffer(const WGPULimits *limits) {
-    const uint64_t words = UINT64_C(0xffffff00); /* offsets have 32 bits */
-    return least(least(limits->buffer_bytes, limits->storage_bytes), words) & ~UINT64_C(255);
+    return least(least(limits->buffer_bytes, limits->storage_bytes), MOST_BYTES) & ~UINT64_C(255);
 }
 
 static void describe(const WGPUAdapterInfo *a, const WGPULimits *limits, hg_device_info *info) {
@@ -150,6 +151,20 @@ static void fill_halves(kir_caps *kir) {
     kir->inexact[KIR_B2F][0] = kir->inexact[KIR_F2B][0] = true;
 }
 
+/* What is longer than a buffer is cut where elements of up to 256 bytes, or of three or five
+ * times a power of two, end. */
+static void fill_memory(hg_device *d) {
+    enum { WHOLE_ELEMENTS = 256 * 3 * 5 };
+    hg_memory_caps *m = &d->caps.memory;
+    uint64_t buffer = d->limits.buffer_bytes, binding = d->limits.storage_bytes;
+    if (d->opening.most_buffer) buffer = least(buffer, d->opening.most_buffer);
+    if (d->opening.most_binding) binding = least(binding, d->opening.most_binding);
+    m->cut_bytes = least(buffer, MOST_BYTES) / WHOLE_ELEMENTS * WHOLE_ELEMENTS;
+    m->bound_bytes = least(binding, m->cut_bytes) & ~UINT64_C(255);
+    m->max_arena_bytes = MOST_BYTES;
+    m->arena_bytes = least(UINT64_C(16) << 20, m->bound_bytes);
+}
+
 /* As in vulkan/device.c. */
 enum { SWIFTSHADER_MOST = 30000 };
 
@@ -163,8 +178,7 @@ static void fill_caps(hg_device *d) {
     caps->compiler.kir.subnormals = true;
     fill_halves(&caps->compiler.kir);
     fill_bindings(limits, &caps->compiler);
-    caps->memory.max_arena_bytes = largest_buffer(limits);
-    caps->memory.arena_bytes = least(UINT64_C(16) << 20, caps->memory.max_arena_bytes);
+    fill_memory(d);
     caps->memory.max_shared_bytes = limits->shared_bytes;
     caps->scheduling.max_block_lanes = limits->group_lanes;
     for (int i = 0; i < 3; i++) caps->scheduling.max_groups[i] = limits->groups;
@@ -189,14 +203,14 @@ static void on_device(uint32_t status, WGPUDevice device, WGPUStringView said, v
     (void)two;
     d->asked--;
     d->handle = device;
-    if (d->opening == WG_CLOSED) return;
+    if (d->opening.state == WG_CLOSED) return;
     if (status != WGPU_STATUS_SUCCESS || !device) {
         wg_note(d, said);
-        d->opening = WG_FAILED;
+        d->opening.state = WG_FAILED;
         return;
     }
     d->queue = wg.DeviceGetQueue(device);
-    d->opening = WG_OPEN;
+    d->opening.state = WG_OPEN;
 }
 
 static void on_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView said, void *one,
@@ -228,7 +242,7 @@ static void request_device(hg_device *d) {
         .error = {.callback = on_error, .one = d}};
     WGPURequestDeviceCallbackInfo info = {
         .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_device, .one = d};
-    d->opening = WG_ASKS_DEVICE;
+    d->opening.state = WG_ASKS_DEVICE;
     d->asked++;
     (void)wg.AdapterRequestDevice(d->adapter, &descriptor, info);
 }
@@ -239,16 +253,16 @@ static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said
     (void)two;
     d->asked--;
     d->adapter = adapter;
-    if (d->opening == WG_CLOSED) return;
+    if (d->opening.state == WG_CLOSED) return;
     if (status != WGPU_STATUS_SUCCESS || !adapter) {
         wg_note(d, said);
-        d->opening = WG_FAILED;
+        d->opening.state = WG_FAILED;
         return;
     }
     (void)wg.AdapterGetInfo(adapter, &d->info);
     if (d->info.backend == WGPU_BACKEND_NULL) {
         wg_note(d, wg_text(COMPUTES_NOTHING));
-        d->opening = WG_FAILED;
+        d->opening.state = WG_FAILED;
         return;
     }
     (void)wg.AdapterGetLimits(adapter, &d->limits);
@@ -292,7 +306,7 @@ hg_status wg_device_ready(hg_device *d, bool *ready) {
     *ready = false;
     wg_poll(d);
     hg_mutex_lock(&wg_lock);
-    wg_opening opening = d->opening;
+    wg_opening opening = d->opening.state;
     hg_mutex_unlock(&wg_lock);
     if (opening == WG_FAILED)
         return wg_fail_said(d, HG_ERROR_BACKEND_UNAVAILABLE, "the device does not open");
@@ -346,10 +360,19 @@ static void sweep(void) {
 
 /* ---- opening one ---- */
 
-static hg_status new_device(WGPUInstance instance, hg_device **device) {
+/* Pretended limits are at least what the device needs for itself. */
+static uint64_t pretended(const hg_driver_options *options, const char *word) {
+    uint64_t most = hg_pretended_number(options->pretend, word, 0);
+    return most && most < 2 * WG_SCRATCH ? 2 * WG_SCRATCH : most;
+}
+
+static hg_status new_device(WGPUInstance instance, const hg_driver_options *options,
+                            hg_device **device) {
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     d->instance = instance;
+    d->opening.most_buffer = pretended(options, "largest-buffer");
+    d->opening.most_binding = pretended(options, "largest-binding");
     hg_mutex_init(&d->said.lock);
     *device = d;
     return HG_OK;
@@ -358,7 +381,6 @@ static hg_status new_device(WGPUInstance instance, hg_device **device) {
 hg_status wg_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     char reason[256] = "";
     hg_device *d = NULL;
-    (void)options;
     if (!wg_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "webgpu: %s", reason);
     if (index)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
@@ -366,11 +388,11 @@ hg_status wg_device_open(uint32_t index, const hg_driver_options *options, hg_de
     if (!wg_instance())
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "webgpu: %s makes no instance",
                        wg_library_name());
-    HG_TRY(new_device(wg_instance(), &d));
+    HG_TRY(new_device(wg_instance(), options, &d));
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
     sweep();
-    d->opening = WG_ASKS_ADAPTER;
+    d->opening.state = WG_ASKS_ADAPTER;
     d->asked++;
     request_adapter(d->instance, on_adapter, d);
     hg_mutex_unlock(&wg_lock);
@@ -399,7 +421,7 @@ hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) 
                        "webgpu: hg_host_device.%s is NULL, expected WGPUInstance and WGPUDevice",
                        null);
     if (!wg_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "webgpu: %s", reason);
-    HG_TRY(new_device(host->context, &d));
+    HG_TRY(new_device(host->context, options, &d));
     d->adopted = true;
     d->handle = host->device;
     HG_CALLS_OTHERS;
@@ -415,7 +437,7 @@ hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) 
     d->limits.next = NULL;
     d->queue = wg.DeviceGetQueue(d->handle);
     tell_lost(d);
-    d->opening = WG_OPEN;
+    d->opening.state = WG_OPEN;
     hg_mutex_unlock(&wg_lock);
     *device = d;
     return HG_OK;
@@ -453,7 +475,7 @@ void wg_device_close(hg_device *d) {
     if (d->own.scratch) wg_arena_free(d, d->own.scratch);
     if (d->own.nothing) wg_arena_free(d, d->own.nothing);
     hg_mutex_lock(&wg_lock);
-    d->opening = WG_CLOSED;
+    d->opening.state = WG_CLOSED;
     hg_mutex_unlock(&wg_lock);
     bool quiet = await_callbacks(d);
     hg_mutex_lock(&wg_lock);

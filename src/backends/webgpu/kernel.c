@@ -167,14 +167,21 @@ void wg_kernel_destroy(hg_driver_kernel *k) {
 /* ---- what it is bound to ---- */
 
 /* What a slot's binding is: memory of an arena, all of it where no size is given. */
-static WGPUBuffer memory_of(const hg_driver_kernel *k, const hg_range *slots, uint32_t count,
-                            uint32_t slot, wg_bound *bound) {
+static hg_status memory_of(const hg_driver_kernel *k, const hg_range *slots, uint32_t count,
+                           uint32_t slot, wg_bound *bound, WGPUBuffer *buffer) {
     const hg_range none = {k->device->own.nothing, 0, 0};
-    const hg_range *range = slot < count && slots[slot].arena ? &slots[slot] : &none;
-    uint64_t rest = range->arena->size - range->offset;
-    bool part = range->size && range->size < rest;
-    *bound = (wg_bound){range->arena->number, range->offset, part ? range->size : rest};
-    return range->arena->buffer;
+    hg_range range = slot < count && slots[slot].arena ? slots[slot] : none;
+    uint64_t most = k->device->caps.memory.bound_bytes, rest = range.arena->size - range.offset,
+             size = range.size && range.size < rest ? range.size : rest, fits = size;
+    range.size = size;
+    range = wg_arena_part(&range, &fits);
+    *bound = (wg_bound){range.arena->number, range.offset, size};
+    *buffer = range.arena->buffer;
+    if (fits == size && size <= most) return HG_OK;
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                   "webgpu: a kernel reaches memory of %llu bytes, the device binds at most %llu "
+                   "at once, in one buffer",
+                   (unsigned long long)size, (unsigned long long)most);
 }
 
 static bool find_bound(hg_driver_kernel *k, const wg_bound *wanted, WGPUBindGroup *group) {
@@ -195,7 +202,7 @@ hg_status wg_kernel_bind(hg_driver_kernel *k, const hg_range *slots, uint32_t co
     HG_TRY(wg_layout_get(d, k->slots, &layout));
     memset(entries, 0, sizeof entries);
     for (uint32_t i = 0; i < k->slots; i++)
-        entries[i].buffer = memory_of(k, slots, count, i, &memory[i]);
+        HG_TRY(memory_of(k, slots, count, i, &memory[i], &entries[i].buffer));
     if (find_bound(k, memory, group)) return HG_OK;
     for (uint32_t i = 0; i < k->slots; i++) {
         entries[i].binding = i;

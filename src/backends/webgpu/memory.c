@@ -23,26 +23,65 @@ hg_status wg_buffer_create(hg_device *d, uint64_t size, uint64_t usage, WGPUBuff
                    (unsigned long long)size, full != WGPU_ERROR_NONE ? said : invalid);
 }
 
+static uint64_t round_up(uint64_t size) {
+    return size ? (size + ROUND - 1) / ROUND * ROUND : ROUND;
+}
+
+/* Under the lock. */
+static hg_status make_buffer(hg_device *d, uint64_t size, hg_driver_arena *a) {
+    a->size = round_up(size);
+    a->number = ++d->next_buffer;
+    return wg_buffer_create(d, a->size, WGPU_USE_STORAGE | WGPU_USE_COPY_FROM | WGPU_USE_COPY_TO,
+                            &a->buffer);
+}
+
+static uint64_t count_parts(const hg_driver_arena *a) {
+    return a->parts ? (a->size - 1) / a->part_bytes + 1 : 0;
+}
+
+static hg_status make_parts(hg_device *d, uint64_t size, hg_driver_arena *a) {
+    a->size = round_up(size);
+    a->part_bytes = d->caps.memory.cut_bytes;
+    uint64_t count = (a->size - 1) / a->part_bytes + 1;
+    a->parts = hg_calloc((size_t)count, sizeof *a->parts);
+    if (!a->parts) return hg_fail_memory();
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t rest = a->size - i * a->part_bytes;
+        HG_TRY(make_buffer(d, rest < a->part_bytes ? rest : a->part_bytes, &a->parts[i]));
+    }
+    return HG_OK;
+}
+
+static void drop_buffer(hg_driver_arena *a) {
+    if (!a->buffer) return;
+    wg.BufferDestroy(a->buffer);
+    wg.BufferRelease(a->buffer);
+}
+
+/* Under the lock. */
+static void drop(hg_driver_arena *a) {
+    for (uint64_t i = 0; i < count_parts(a); i++) drop_buffer(&a->parts[i]);
+    drop_buffer(a);
+    hg_free(a->parts);
+    hg_free(a);
+}
+
 hg_status wg_arena_alloc(hg_device *d, uint64_t size, hg_driver_arena **arena) {
-    uint64_t limit = d->caps.memory.max_arena_bytes;
+    uint64_t limit = d->caps.memory.max_arena_bytes, cut = d->caps.memory.cut_bytes;
     if (size > limit)
-        return hg_fail(
-            HG_ERROR_ALLOCATION_FAILED,
-            "webgpu: %llu bytes are not available, the device binds at most %llu at once",
-            (unsigned long long)size, (unsigned long long)limit);
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                       "webgpu: %llu bytes are not available, kernels reach at most %llu",
+                       (unsigned long long)size, (unsigned long long)limit);
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
-    a->size = size ? (size + ROUND - 1) / ROUND * ROUND : ROUND;
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
-    hg_status status = wg_buffer_create(
-        d, a->size, WGPU_USE_STORAGE | WGPU_USE_COPY_FROM | WGPU_USE_COPY_TO, &a->buffer);
-    a->number = ++d->next_buffer;
-    hg_mutex_unlock(&wg_lock);
+    hg_status status = size > cut ? make_parts(d, size, a) : make_buffer(d, size, a);
     if (status != HG_OK)
-        hg_free(a);
+        drop(a);
     else
         *arena = a;
+    hg_mutex_unlock(&wg_lock);
     return status;
 }
 
@@ -51,8 +90,19 @@ void wg_arena_free(hg_device *d, hg_driver_arena *arena) {
     if (!arena) return;
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
-    wg.BufferDestroy(arena->buffer);
-    wg.BufferRelease(arena->buffer);
+    drop(arena);
     hg_mutex_unlock(&wg_lock);
-    hg_free(arena);
+}
+
+hg_range wg_arena_part(const hg_range *range, uint64_t *size) {
+    hg_driver_arena *a = range->arena;
+    if (!a || !a->parts) {
+        if (*size > range->size) *size = range->size;
+        return *range;
+    }
+    uint64_t i = range->offset / a->part_bytes, offset = range->offset % a->part_bytes,
+             most = a->part_bytes - offset;
+    if (most > range->size) most = range->size;
+    if (*size > most) *size = most;
+    return (hg_range){&a->parts[i], offset, most};
 }

@@ -70,10 +70,13 @@ struct hg_device {
     WGPUQueue queue;
     WGPULimits limits;
     WGPUAdapterInfo info;
-    bool adopted;       /* instance and device are the host's */
-    bool cpu;           /* the adapter runs on the CPU */
-    wg_opening opening; /* under the lock */
-    struct {            /* what was said of it last; its own lock */
+    bool adopted; /* instance and device are the host's */
+    bool cpu;     /* the adapter runs on the CPU */
+    struct {
+        wg_opening state;                   /* under the lock */
+        uint64_t most_buffer, most_binding; /* bytes that it pretends; 0: what it has */
+    } opening;
+    struct { /* what was said of it last; its own lock */
         hg_mutex lock;
         char text[WG_SAID];
     } said;
@@ -130,13 +133,19 @@ void wg_scope_begin(hg_device *device, uint32_t filter);
 uint32_t wg_scope_end(hg_device *device, char text[WG_SAID]);
 
 /* ---- memory.c ---- */
+/* A buffer; what is longer than caps.memory.cut_bytes is one for each so many bytes. */
 struct hg_driver_arena {
-    WGPUBuffer buffer;
-    uint64_t size;   /* of the buffer, a multiple of 256 */
-    uint64_t number; /* of no other buffer of the device, ever */
+    WGPUBuffer buffer;      /* NULL: there are parts */
+    uint64_t size;          /* of the buffer, a multiple of 256 */
+    uint64_t number;        /* of no other buffer of the device, ever */
+    hg_driver_arena *parts; /* each is an arena of one buffer */
+    uint64_t part_bytes;    /* of each but the last */
 };
 hg_status wg_arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) HG_NODISCARD;
 void wg_arena_free(hg_device *device, hg_driver_arena *arena);
+/* The arena of one buffer that a range begins in, from there on; *size: at most so much of it lies
+ * there. */
+hg_range wg_arena_part(const hg_range *range, uint64_t *size);
 /* Under the lock. */
 hg_status wg_buffer_create(hg_device *device, uint64_t size, uint64_t usage,
                            WGPUBuffer *buffer) HG_NODISCARD;

@@ -39,8 +39,9 @@ typedef struct undo {
 typedef struct walk {
     const kir_prover *p;
     const kir_prove_launch *l;
-    uint64_t blocks[3]; /* that have lanes */
-    range *ranges;      /* by number */
+    uint64_t first, last; /* lanes */
+    kir_reach *reach;     /* of slots, to be found; NULL: what is outside is */
+    range *ranges;        /* by number */
     hg_arena arena;
     cell **spare;
     uint32_t spare_count, depth, steps;
@@ -139,16 +140,39 @@ static range deep(const walk *w, const place *at, const kir_value *v, int depth)
     return kir_range_meet(r, kir_range_of(v, args));
 }
 
+/* (n / step) % extent for n of a range. */
+static range digit(range n, uint64_t step, uint64_t extent) {
+    uint64_t low = n.low / step, high = n.high / step;
+    if (low / extent != high / extent) return (range){0, extent - 1};
+    return (range){low % extent, high % extent};
+}
+
+static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
+
+/* Coordinates of lanes in their block, and of blocks: digits of the lane's number. */
+static range digit_of_lane(const walk *w, bool block, uint32_t axis) {
+    const uint32_t *dims = block ? w->l->grid : w->l->block;
+    uint64_t lanes = 1, step = 1;
+    for (int i = 0; i < 3; i++) lanes *= at_least_one(w->l->block[i]);
+    range n = block ? (range){w->first / lanes, w->last / lanes}
+                    : digit((range){w->first, w->last}, 1, lanes);
+    for (uint32_t i = 0; i < axis; i++)
+        if (!hg_mul_u64(step, at_least_one(dims[i]), &step)) return (range){0, 0};
+    return digit(n, step, block && axis == 2 ? UINT64_MAX : at_least_one(dims[axis]));
+}
+
 static range id_range(const walk *w, const kir_value *v) {
     const kir_prove_launch *l = w->l;
     uint32_t axis = hg_idname_axis(kir_id_name(v));
     range r = {0, UINT64_MAX};
     switch (hg_idname_part(kir_id_name(v))) {
-    case HG_PART_LANE_IDX: r.high = l->block[axis] ? l->block[axis] - 1 : 0; break;
-    case HG_PART_BLOCK_IDX: r.high = w->blocks[axis] - 1; break;
+    case HG_PART_LANE_IDX:
+    case HG_PART_BLOCK_IDX:
+        r = digit_of_lane(w, hg_idname_part(kir_id_name(v)) == HG_PART_BLOCK_IDX, axis);
+        break;
     case HG_PART_BLOCK_DIM: r = kir_range_exactly(l->block[axis]); break;
     case HG_PART_GRID_DIM: r = kir_range_exactly(l->grid[axis]); break;
-    case HG_PART_GLOBAL_LANE_ID: r.high = l->lanes - 1; break;
+    case HG_PART_GLOBAL_LANE_ID: r = (range){w->first, w->last}; break;
     case HG_PART_LANE_COUNT: r = kir_range_exactly(l->lanes); break;
     }
     if (v->u.imm & KIR_ID_HIGH) return (range){r.low >> 32, r.high >> 32};
@@ -271,30 +295,53 @@ static bool is_checked(const kir_value *v) {
     return v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS || v->u.mem.slot >= 0;
 }
 
-static void check_access(walk *w, const place *at, const kir_value *v) {
-    uint64_t size = v->u.mem.bytes_wide > v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes,
-             memory;
-    if (v->u.mem.space == KIR_SHARED)
-        memory = w->l->shared_bytes;
-    else if (v->u.mem.space == KIR_CLASS)
-        memory = HG_MAX_CLASS_BYTES;
-    else
-        memory = w->l->slot_bytes[v->u.mem.slot];
+/* Bytes from an access's low to before its high one, as numbers of any sign. */
+typedef struct bytes_of {
+    hg_i128 low, high;
+} bytes_of;
+
+/* False: anywhere. */
+static bool find_bytes(const walk *w, const place *at, const kir_value *v, bytes_of *bytes) {
+    uint64_t size = v->u.mem.bytes_wide > v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes;
     range index = {0, 0};
     if (v->u.mem.has_index) {
-        if (v->u.mem.split) {
-            w->outside = true;
-            return;
-        }
+        if (v->u.mem.split) return false;
         const kir_value *of_index = v->args[kir_access_of(v).index];
         index = deep(w, at, of_index, DEEP);
         uint8_t zeros = w->p->zeros.entries[number(w, at, of_index)]; /* the largest index is a
                                                                          multiple too */
         index.high = zeros > 63 ? 0 : index.high >> zeros << zeros;
     }
-    hg_i128 low = (hg_i128)index.low + v->u.mem.disp,
-            high = (hg_i128)index.high + v->u.mem.disp + (hg_i128)size;
-    if (low < 0 || high > (hg_i128)memory) w->outside = true;
+    bytes->low = (hg_i128)index.low + v->u.mem.disp;
+    bytes->high = (hg_i128)index.high + v->u.mem.disp + (hg_i128)size;
+    return true;
+}
+
+static void check_access(walk *w, const place *at, const kir_value *v) {
+    uint64_t memory = v->u.mem.space == KIR_SHARED  ? w->l->shared_bytes
+                      : v->u.mem.space == KIR_CLASS ? HG_MAX_CLASS_BYTES
+                                                    : w->l->slot_bytes[v->u.mem.slot];
+    bytes_of bytes;
+    if (!find_bytes(w, at, v, &bytes) || bytes.low < 0 || bytes.high > (hg_i128)memory)
+        w->outside = true;
+}
+
+/* What would be outside is not touched. */
+static void note_access(walk *w, const place *at, const kir_value *v) {
+    uint64_t memory = w->l->slot_bytes[v->u.mem.slot];
+    kir_reach *r = &w->reach[v->u.mem.slot];
+    bytes_of bytes;
+    if (!find_bytes(w, at, v, &bytes)) bytes = (bytes_of){0, (hg_i128)memory};
+    if (bytes.low < 0) bytes.low = 0;
+    if (bytes.high > (hg_i128)memory) bytes.high = (hg_i128)memory;
+    if (bytes.low >= bytes.high) return;
+    if ((uint64_t)bytes.low < r->low) r->low = (uint64_t)bytes.low;
+    if ((uint64_t)bytes.high > r->end) r->end = (uint64_t)bytes.high;
+}
+
+static void visit_access(walk *w, const place *at, const kir_value *v) {
+    if (!w->reach && is_checked(v)) check_access(w, at, v);
+    if (w->reach && kir_is_access(v) && v->u.mem.slot >= 0) note_access(w, at, v);
 }
 
 /* ---- the walk ---- */
@@ -442,7 +489,7 @@ static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
 static void stop_where(walk *w, const place *at, const kir_value *v, state *s) {
     range bad = of(w, at, v->args[0]);
     if (bad.high == 0) return;
-    if (w->check && v->u.fault.axis) w->outside = true;
+    if (w->check && !w->reach && v->u.fault.axis) w->outside = true;
     if (!assume(w, at, v->args[0], false, s, DEEP)) s->dead = true;
 }
 
@@ -477,7 +524,7 @@ static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
         break;
     default: break;
     }
-    if (w->check && is_checked(v)) check_access(w, at, v);
+    if (w->check) visit_access(w, at, v);
     if (is_computed(v)) w->ranges[number(w, at, v)] = deep(w, at, v, 1);
 }
 
@@ -521,33 +568,33 @@ void kir_prover_destroy(kir_prover *p) {
     hg_free(p);
 }
 
-/* Blocks with lanes in each direction. */
-static void count_blocks(walk *w) {
-    const kir_prove_launch *l = w->l;
-    uint64_t lanes = 1, row = l->grid[0] ? l->grid[0] : 1, plane;
-    for (int i = 0; i < 3; i++) lanes *= l->block[i] ? l->block[i] : 1;
-    if (!hg_mul_u64(row, l->grid[1] ? l->grid[1] : 1, &plane)) plane = UINT64_MAX;
-    uint64_t blocks = (l->lanes - 1) / lanes + 1, rows = (blocks - 1) / row + 1,
-             planes = (blocks - 1) / plane + 1;
-    w->blocks[0] = rows == 1 ? blocks : row;
-    w->blocks[1] = planes == 1 ? rows : plane / row;
-    w->blocks[2] = planes;
+/* All of a launch, where the walk has its prover, launch and lanes. False: it gave up. */
+static bool walk_all(walk *w) {
+    const kir_module *m = w->p->m;
+    cell *spare[MAX_DEPTH * 8];
+    w->spare = spare;
+    w->ranges = hg_arena_alloc(&w->arena, (w->p->zeros.count + (size_t)1) * sizeof *w->ranges);
+    state s = {false, take_cells(w)};
+    place at = {.f = m->functions};
+    if (!w->ranges || !s.cells) w->gave_up = true;
+    for (const kir_var *var = m->vars; var && !w->gave_up; var = var->next)
+        s.cells[var->id].r = kir_range_full(var->type);
+    if (!w->gave_up) walk_region(w, &at, m->functions->body, &s);
+    hg_vec_free(&w->undone);
+    hg_arena_free(&w->arena);
+    return !w->gave_up;
 }
 
 bool kir_prove(const kir_prover *p, const kir_prove_launch *l) {
     if (p->trivial || !l->lanes) return true;
-    walk w = {.p = p, .l = l, .check = true};
-    cell *spare[MAX_DEPTH * 8];
-    w.spare = spare;
-    count_blocks(&w);
-    w.ranges = hg_arena_alloc(&w.arena, (p->zeros.count + (size_t)1) * sizeof *w.ranges);
-    state s = {false, take_cells(&w)};
-    place at = {.f = p->m->functions};
-    if (!w.ranges || !s.cells) w.gave_up = true;
-    for (const kir_var *var = p->m->vars; var && !w.gave_up; var = var->next)
-        s.cells[var->id].r = kir_range_full(var->type);
-    if (!w.gave_up) walk_region(&w, &at, p->m->functions->body, &s);
-    hg_vec_free(&w.undone);
-    hg_arena_free(&w.arena);
-    return !w.gave_up && !w.outside;
+    walk w = {.p = p, .l = l, .last = l->lanes - 1, .check = true};
+    return walk_all(&w) && !w.outside;
+}
+
+bool kir_prove_reach(const kir_prover *p, const kir_prove_launch *l, uint64_t first, uint64_t count,
+                     kir_reach *reach) {
+    walk w = {
+        .p = p, .l = l, .first = first, .last = first + count - 1, .reach = reach, .check = true};
+    for (uint64_t i = 0; i < p->m->slots.count; i++) reach[i] = (kir_reach){UINT64_MAX, 0};
+    return !p->trivial && walk_all(&w);
 }

@@ -26,4 +26,13 @@ typedef struct kir_prove_launch {
  * not looked at). False: unknown, or out of memory. Thread-safe. */
 bool kir_prove(const kir_prover *prover, const kir_prove_launch *launch);
 
+/* Bytes of a slot's memory, from `low` to before `end`; end 0: none. */
+typedef struct kir_reach {
+    uint64_t low, end;
+} kir_reach;
+/* What lanes [first, first + count) of a launch can touch of each slot, in module->slots order, by
+ * accesses through slots. False: unknown, or out of memory. Thread-safe. */
+bool kir_prove_reach(const kir_prover *prover, const kir_prove_launch *launch, uint64_t first,
+                     uint64_t count, kir_reach *reach);
+
 #endif

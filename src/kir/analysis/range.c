@@ -31,6 +31,8 @@ static kir_range arithmetic(const kir_value *v, kir_range a, kir_range b) {
                                : (kir_range){0, a.high};
     case KIR_UREM:
         if (b.low > a.high) return a;
+        if (b.low && b.low == b.high && a.low / b.low == a.high / b.low)
+            return (kir_range){a.low % b.low, a.high % b.low};
         return (kir_range){0, b.high && b.high - 1 < a.high ? b.high - 1 : a.high};
     case KIR_AND: return (kir_range){0, a.high < b.high ? a.high : b.high};
     case KIR_OR: return (kir_range){a.low > b.low ? a.low : b.low, ones(a.high | b.high)};

@@ -86,6 +86,7 @@ static hg_driver_command random_command(copies *c, uint32_t step) {
 static void test_copies(hg_device *d) {
     static copies c;
     hg_driver_queue *queues[2] = {NULL, NULL};
+    memset(c.model, 0, sizeof c.model);
     for (int i = 0; i < 2; i++) {
         CHECK_OK(driver->arena_alloc(d, BYTES, &c.arenas[i]));
         CHECK_OK(driver->queue_create(d, &queues[i]));
@@ -290,6 +291,35 @@ static void test_printed_texts(hg_device *d) {
     }
 }
 
+/* The same where an arena is several buffers, of which a kernel binds one. */
+static void test_cut_arenas(hg_device *d, hg_driver_queue *q) {
+    enum { CUT = 1280 };
+    uint64_t most = d->caps.memory.cut_bytes;
+    const uint32_t record[2] = {1, 2};
+    hg_driver_kernel *k = NULL;
+    hg_driver_arena *a = NULL;
+    d->caps.memory.cut_bytes = CUT;
+    test_copies(d);
+    CHECK_OK(driver->arena_alloc(d, 3 * CUT, &a));
+    d->caps.memory.cut_bytes = most;
+    CHECK_OK(wg_kernel_create(d, ADD, sizeof ADD - 1, 2, sizeof record, &k));
+    CHECK_OK(kernel_made(k));
+    const hg_range slots[2] = {{a, CUT - 256, 512}, {a, 0, 256}};
+    hg_driver_dispatch x = {.kernel = k,
+                            .groups = {1, 1, 1},
+                            .group = {64, 1, 1},
+                            .record = record,
+                            .record_bytes = sizeof record,
+                            .slots = slots,
+                            .slot_count = 2};
+    hg_driver_command command = {.kind = HG_CMD_DISPATCH, .dispatch = &x};
+    CHECK_STATUS(driver->queue_submit(q, &command, 1, NULL, 0, NULL), HG_ERROR_ALLOCATION_FAILED);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), "memory of 512 bytes") != NULL, "%s",
+                  hg_last_error_text());
+    driver->arena_free(d, a);
+    driver->kernel_destroy(k);
+}
+
 static void test_refused(hg_device *d, hg_driver_queue *q) {
     static const char WRONG[] = "@compute @workgroup_size(1) fn main() { let x: i32 = 1u; }";
     const hg_device_caps *caps = driver->device_caps(d);
@@ -305,7 +335,7 @@ static void test_refused(hg_device *d, hg_driver_queue *q) {
                  HG_ERROR_EXECUTION_FAILED);
     CHECK_STATUS(driver->arena_alloc(d, caps->memory.max_arena_bytes + 1, &a),
                  HG_ERROR_ALLOCATION_FAILED);
-    CHECK_MESSAGE(strstr(hg_last_error_text(), "binds at most") != NULL, "%s",
+    CHECK_MESSAGE(strstr(hg_last_error_text(), "kernels reach at most") != NULL, "%s",
                   hg_last_error_text());
     /* one that goes while it is made, and work after all of that */
     CHECK_OK(wg_kernel_create(d, ADD, sizeof ADD - 1, 2, 8, &k));
@@ -690,6 +720,7 @@ int main(void) {
     CHECK_OK(wait_ready(d));
     CHECK_OK(driver->queue_create(d, &q));
     test_copies(d);
+    test_cut_arenas(d, q);
     test_reads(d, q);
     test_kernel(d, q);
     test_parts(d, q);
