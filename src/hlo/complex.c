@@ -30,18 +30,26 @@ static mlir_scalar quotient(mlir_lower *w, const char *type, mlir_scalar a, mlir
 typedef struct complex_row {
     const char *name, *re, *im;
 } complex_row;
+/* Of a number just above the last whose exp is finite the product may still be. */
+#define EXP(times) "exp($a) == inf ? exp($a / 2.0) * (exp($a / 2.0) * " times ") : exp($a) * " times
 static const complex_row COMPLEX[] = {
     {"stablehlo.abs", "hypot($a, $b)", NULL},
     {"stablehlo.add", "$a + $c", "$b + $d"},
     {"stablehlo.cosine", "cos($a) * cosh($b)", "-(sin($a) * sinh($b))"},
-    {"stablehlo.exponential", "exp($a) * cos($b)", "$b == 0.0 ? $b : exp($a) * sin($b)"},
-    {"stablehlo.exponential_minus_one", "expm1($a) * cos($b) - sin($b / 2.0) * sin($b / 2.0) * 2.0",
-     "$b == 0.0 ? $b : exp($a) * sin($b)"},
+    {"stablehlo.exponential", EXP("cos($b)"), "$b == 0.0 ? $b : " EXP("sin($b)")},
+    {"stablehlo.exponential_minus_one",
+     "exp($a) == inf ? exp($a / 2.0) * (exp($a / 2.0) * cos($b))"
+     " : expm1($a) * cos($b) - sin($b / 2.0) * sin($b / 2.0) * 2.0",
+     "$b == 0.0 ? $b : " EXP("sin($b)")},
     {"stablehlo.log", "log(hypot($a, $b))", "atan2($b, $a)"},
     {"stablehlo.log_plus_one",
      "max(abs($a), abs($b)) < 0.5 ? log1p($a * ($a + 2.0) + $b * $b) / 2.0"
      " : log(hypot($a + 1.0, $b))",
      "atan2($b, $a + 1.0)"},
+    {"stablehlo.maximum", "$a > $c || ($a == $c && $b > $d) ? $a : $c",
+     "$a > $c || ($a == $c && $b > $d) ? $b : $d"},
+    {"stablehlo.minimum", "$a < $c || ($a == $c && $b < $d) ? $a : $c",
+     "$a < $c || ($a == $c && $b < $d) ? $b : $d"},
     {"stablehlo.multiply", "$a * $c - $b * $d", "$a * $d + $b * $c"},
     {"stablehlo.negate", "-$a", "-$b"},
     {"stablehlo.sign", "$a == 0.0 && $b == 0.0 ? 0.0 : $a / hypot($a, $b)",

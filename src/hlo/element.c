@@ -110,21 +110,13 @@ mlir_scalar mlir_element_of_convert(mlir_lower *w, const mlir_tensor *t, const c
     return y;
 }
 
-mlir_scalar mlir_element_of_bitcast_convert(mlir_lower *w, const mlir_tensor *t,
-                                            const char *const *at) {
-    const mlir_type *in = &t->in[0]->type;
-    const char *from = mlir_type_name(in), *to = mlir_type_name(&t->type);
-    if (!mlir_expect(w,
-                     hg_type_size_bytes((hg_type)in->element) ==
-                             hg_type_size_bytes((hg_type)t->type.element) &&
-                         !in->complex && !t->type.complex && in->truth == t->type.truth,
-                     "elements of one width"))
-        return NOTHING;
-    const char *x = mlir_element(w, t->in[0], at).re;
-    if (in->element == t->type.element) return (mlir_scalar){x, NULL};
-    if (class_of(in) && class_of(&t->type))
-        return (mlir_scalar){mlir_let(w, to, "%s(%s)", to, x), NULL};
-    return (mlir_scalar){mlir_let(w, to, "bits.%s.%s(%s)", to, from, x), NULL};
+/* The region's result for the elements. */
+mlir_scalar mlir_element_of_map_of(mlir_lower *w, const mlir_tensor *t, const char *const *at) {
+    mlir_scalar args[64], result = NOTHING;
+    for (uint32_t i = 0; i < t->op->operand_count; i++) args[i] = mlir_element(w, t->in[i], at);
+    if (mlir_expect(w, t->op->regions && t->op->result_count == 1, "a region and a result"))
+        mlir_scalars(w, t->op->regions, args, t->op->operand_count, &result, 1);
+    return result;
 }
 
 mlir_scalar mlir_element_of_part_of(mlir_lower *w, const mlir_tensor *t, const char *const *at) {

@@ -287,9 +287,10 @@ static void check_map(mlir_lower *w, const mlir_op *op, const mlir_tensor *t) {
 }
 
 static bool reads_shape_of_result(const mlir_op *op) {
-    static const char *const NAMES[] = {
-        "stablehlo.compare", "stablehlo.convert", "stablehlo.bitcast_convert", "stablehlo.complex",
-        "stablehlo.real",    "stablehlo.imag",    "stablehlo.reverse"};
+    static const char *const NAMES[] = {"stablehlo.compare", "stablehlo.convert",
+                                        "stablehlo.complex", "stablehlo.real",
+                                        "stablehlo.imag",    "stablehlo.reverse",
+                                        "stablehlo.map",     "stablehlo.reduce_precision"};
     for (size_t i = 0; i < HG_COUNT_OF(NAMES); i++)
         if (mlir_is(&op->name, NAMES[i])) return true;
     return op->row->how == MLIR_MAPS;
@@ -303,8 +304,9 @@ static bool repeats(const mlir_tensor *t, const mlir_tensor *in) {
 
 /* Beside those on numbers: those that may read an operand more than once for an element. */
 static bool has_cost(const mlir_op *op) {
-    return mlir_is(&op->name, "stablehlo.convert") || mlir_is(&op->name, "stablehlo.gather") ||
-           mlir_is(&op->name, "stablehlo.concatenate") ||
+    return mlir_is(&op->name, "stablehlo.map") || mlir_is(&op->name, "stablehlo.convert") ||
+           mlir_is(&op->name, "stablehlo.reduce_precision") ||
+           mlir_is(&op->name, "stablehlo.gather") || mlir_is(&op->name, "stablehlo.concatenate") ||
            mlir_is(&op->name, "stablehlo.dynamic_update_slice");
 }
 
@@ -468,6 +470,23 @@ void mlir_apply_constant(mlir_lower *w, const mlir_op *op) {
     mlir_refuse_call(w, status, "");
     t->kind = MLIR_ARRAY;
     t->storage = s;
+}
+
+/* An extent is a number of the type. */
+void mlir_apply_dimension_size(mlir_lower *w, const mlir_op *op) {
+    mlir_tensor *t = mlir_results(w, op), *in = mlir_operand(w, op, 0);
+    int64_t axis = mlir_item(op, "dim", 0, 0, mlir_item(op, "dimension", 0, 0, -1));
+    uint8_t *bytes = mlir_make(w, 4);
+    if (!in || !t || !bytes) return;
+    if (axis < 0 || axis >= in->type.rank || op->result_count != 1 || op->types[0].rank ||
+        op->types[0].element != HG_TYPE_I32 || in->type.dims[axis] > INT32_MAX) {
+        mlir_refuse(w, "expected an axis and a tensor<i32>");
+        return;
+    }
+    for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(in->type.dims[axis] >> 8 * i);
+    t->kind = MLIR_SPLAT;
+    t->bytes = bytes;
+    mlir_bind(w, op->results, t);
 }
 
 void mlir_dims(const mlir_type *type, hg_dim *dims) {
