@@ -92,6 +92,7 @@ HG_API hg_status hg_multi_gpu_pipeline_parallel(hg_multi_gpu *devices, hg_progra
 /**
  * One launch whose lanes the devices share, which need not be alike: each has a run of them, as
  * long as it is quick. How quick is measured by each launch; the first one begins with the weights.
+ * A device that is much slower than others has none where that is quicker.
  * The arrays are those of the first device: others have copies, from which what their
  * lanes write returns. The results have the bits of one device.
  * @param launch  as of hg_backend_execute_program_with_params; how lanes are in blocks is of no

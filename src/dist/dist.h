@@ -12,13 +12,20 @@
 
 /* Lanes of a program that the devices share (share.c). */
 typedef struct dist_sharing {
-    hg_program *program, *from; /* the last one, and what devices but the first run of it */
+    hg_program *program; /* the last one, */
+    hg_program *strict;  /* what the first device runs of it, */
+    hg_program *from;    /* and what the others run */
     optimize_lanes touched;
     double *rates; /* of each device: lanes in a nanosecond; 0: not measured yet */
+    /* of launches by all devices, and without those that are much slower than others */
+    double all_rate, quick_rate;
+    double owed_ns; /* that launches take before the slow ones are tried again */
     struct dist_copy {
         hg_buffer buffer;
         uint64_t bytes;
-    } * copies; /* [device][parameter]: of the caller's array */
+        void *shared; /* the caller's memory itself, which the device sees too; NULL: it is a copy
+                       */
+    } * copies;       /* [device][parameter]: of the caller's array */
 } dist_sharing;
 
 struct hg_multi_gpu {

@@ -5,8 +5,10 @@
 #include "dist/dist.h"
 #include "runtime/client.h"
 
-/* A device has at least so much of a launch, so that it is measured. */
-enum { LEAST_PART = 64 };
+/* A device has at least so much of a launch, so that it is measured. One that is MUCH_SLOWER than
+ * the quickest may be left out, and is tried again when what that loses is a PATIENCEth of the time
+ * since. */
+enum { LEAST_PART = 64, MUCH_SLOWER = 8, PATIENCE = 50 };
 
 /* A launch at work. */
 typedef struct shared_launch {
@@ -14,6 +16,7 @@ typedef struct shared_launch {
     hg_launch launch;
     const hg_params *params;
     uint64_t *starts; /* of the devices' lanes; and the end */
+    bool quick;       /* without slow devices */
 } shared_launch;
 
 /* ---- the program ---- */
@@ -27,6 +30,7 @@ void dist_sharing_end(hg_multi_gpu *m) {
     hg_free(s->copies);
     hg_free(s->rates);
     hg_program_release(s->program);
+    hg_program_release(s->strict);
     hg_program_release(s->from);
     *s = (dist_sharing){0};
 }
@@ -36,6 +40,15 @@ static hg_status take_program(hg_multi_gpu *m, hg_program *program) {
     if (s->program == program) return HG_OK;
     HG_TRY(optimize_find_lanes(program, &next.touched));
     HG_TRY(optimize_lanes_from(program, &next.from));
+    if (program->flags & OPTIMIZE_RELAXED) {
+        hg_status status = optimize_lanes_strict(program, &next.strict);
+        if (status != HG_OK) {
+            hg_program_release(next.from);
+            return status;
+        }
+    } else {
+        next.strict = hg_program_retain(program);
+    }
     dist_sharing_end(m);
     hg_program_retain(program);
     next.program = program;
@@ -77,9 +90,43 @@ static hg_status count_lanes(shared_launch *l, uint64_t *lanes) {
     return HG_OK;
 }
 
+static bool is_slow(const hg_multi_gpu *m, uint32_t device) {
+    double most = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (!(m->sharing.rates[i] > 0)) return false; /* not all are measured */
+        if (m->sharing.rates[i] > most) most = m->sharing.rates[i];
+    }
+    return m->sharing.rates[device] * MUCH_SLOWER < most;
+}
+
+/* Whether slow devices are left out: where that was quicker, and for the first time. */
+static bool leaves_out(const hg_multi_gpu *m) {
+    const dist_sharing *s = &m->sharing;
+    bool slow = false;
+    for (uint32_t i = 0; i < m->count; i++) slow |= is_slow(m, i);
+    return slow && (!(s->quick_rate > 0) || (s->quick_rate > s->all_rate && s->owed_ns > 0));
+}
+
+/* Half of what was known counts: one launch that was disturbed changes little. */
+static void note_rate(double *rate, uint64_t lanes, uint64_t ns) {
+    double now = (double)lanes / (double)(ns + 1);
+    if (lanes) *rate = *rate > 0 ? (*rate + now) / 2 : now;
+}
+
+static void note_launch(const shared_launch *l, uint64_t lanes, uint64_t ns) {
+    dist_sharing *s = &l->m->sharing;
+    note_rate(l->quick ? &s->quick_rate : &s->all_rate, lanes, ns);
+    if (l->quick)
+        s->owed_ns -= (double)ns;
+    else if (s->quick_rate > 0)
+        s->owed_ns = PATIENCE * ((double)ns - (double)lanes / s->quick_rate);
+}
+
 /* How much of the lanes a device should have: as it was measured, else as the weights say. */
-static double wish(const hg_multi_gpu *m, uint32_t device) {
+static double wish(const shared_launch *l, uint32_t device) {
+    const hg_multi_gpu *m = l->m;
     bool measured = true;
+    if (l->quick && is_slow(m, device)) return 0;
     for (uint32_t i = 0; i < m->count; i++) measured &= m->sharing.rates[i] > 0;
     if (measured) return m->sharing.rates[device];
     return m->shares ? (double)(m->shares[device + 1] - m->shares[device]) : 1;
@@ -88,12 +135,21 @@ static double wish(const hg_multi_gpu *m, uint32_t device) {
 static void share_lanes(shared_launch *l, uint64_t lanes) {
     const hg_multi_gpu *m = l->m;
     uint64_t least = lanes / ((uint64_t)LEAST_PART * m->count), at = 0;
+    uint32_t last = 0, used = 0;
     double all = 0;
-    for (uint32_t i = 0; i < m->count; i++) all += wish(m, i);
+    l->quick = leaves_out(m);
     for (uint32_t i = 0; i < m->count; i++) {
-        uint64_t left = lanes - at, later = least * (m->count - i - 1),
-                 part = (uint64_t)((double)(lanes - least * m->count) * (wish(m, i) / all)) + least;
-        if (part > left - later || i + 1 == m->count) part = left - later;
+        all += wish(l, i);
+        used += wish(l, i) > 0;
+        if (wish(l, i) > 0) last = i;
+    }
+    uint64_t shared = lanes - least * used, later = least * used;
+    for (uint32_t i = 0; i < m->count; i++) {
+        bool has = wish(l, i) > 0;
+        later -= has ? least : 0;
+        uint64_t most = lanes - at - later,
+                 part = has ? (uint64_t)((double)shared * (wish(l, i) / all)) + least : 0;
+        if (part > most || i == last) part = most;
         l->starts[i] = at;
         at += part;
     }
@@ -151,21 +207,40 @@ static hg_status move(hg_backend *from, hg_buffer source, hg_backend *to, hg_buf
     return status;
 }
 
-/* The device's copy of an array, with what its lanes need of it. */
+/* Memory that both devices see, which is that of the host. */
+static void *seen_by_both(hg_backend *first, hg_buffer buffer, hg_backend *other) {
+    hg_native_buffer native = {.size = sizeof native};
+    bool seen = hg_backend_is_host(first) && hg_backend_is_host(other) &&
+                hg_buffer_native(first, buffer, &native) == HG_OK && native.kind == HG_MEMORY_HOST;
+    return seen ? (void *)(uintptr_t)native.memory : NULL;
+}
+
+/* The device's copy of an array, or the array itself. */
+static hg_status find_copy(hg_multi_gpu *m, hg_backend *b, hg_buffer given,
+                           struct dist_copy *copy) {
+    void *shared = seen_by_both(m->backends[0], given, b);
+    uint64_t bytes;
+    HG_TRY(hg_backend_buffer_size(m->backends[0], given, &bytes));
+    if (copy->bytes == bytes && copy->shared == shared && copy->buffer.handle) return HG_OK;
+    if (copy->buffer.handle) HG_TRY(hg_backend_free_buffer(b, copy->buffer));
+    *copy = (struct dist_copy){{0}, bytes, shared};
+    if (shared && bytes && hg_buffer_import(b, shared, bytes, &copy->buffer) == HG_OK) return HG_OK;
+    copy->shared = NULL;
+    return hg_backend_allocate_buffer(b, bytes, &copy->buffer);
+}
+
+/* With what the device's lanes need of it. */
 static hg_status copy_array(const shared_launch *l, uint32_t device, uint32_t param,
                             const hg_given *given, hg_buffer *to) {
     hg_multi_gpu *m = l->m;
     const dist_sharing *s = &m->sharing;
     struct dist_copy *copy = &s->copies[device * s->program->param_count + param];
     hg_backend *b = m->backends[device];
-    uint64_t bytes, from, size;
-    HG_TRY(hg_backend_buffer_size(m->backends[0], (hg_buffer){given->handle}, &bytes));
-    if (copy->bytes != bytes || !copy->buffer.handle) {
-        if (copy->buffer.handle) HG_TRY(hg_backend_free_buffer(b, copy->buffer));
-        *copy = (struct dist_copy){{0}, bytes};
-        HG_TRY(hg_backend_allocate_buffer(b, bytes, &copy->buffer));
-    }
+    uint64_t from, size;
+    HG_TRY(find_copy(m, b, (hg_buffer){given->handle}, copy));
     *to = copy->buffer;
+    if (copy->shared) return HG_OK;
+    uint64_t bytes = copy->bytes;
     own_bytes(l, device, param, bytes, &from, &size);
     if (s->touched.others >> param & 1) {
         from = 0;
@@ -199,7 +274,7 @@ static hg_status give_back(const shared_launch *l, uint32_t device) {
         const struct dist_copy *copy = &s->copies[device * s->program->param_count + i];
         hg_given given;
         uint64_t from, size;
-        if (!(s->touched.written >> i & 1) || !given_array(l, i, &given)) continue;
+        if (!(s->touched.written >> i & 1) || copy->shared || !given_array(l, i, &given)) continue;
         own_bytes(l, device, i, copy->bytes, &from, &size);
         HG_TRY(move(m->backends[device], copy->buffer, m->backends[0], (hg_buffer){given.handle},
                     from, size));
@@ -254,9 +329,9 @@ static void *run_device(void *user) {
     device_run *r = user;
     const shared_launch *l = r->launch;
     uint64_t lanes = l->starts[r->device + 1] - l->starts[r->device], start = hg_clock_ns();
-    if (r->device == 0) {
+    if (r->device == 0 && (lanes || !l->quick)) {
         const hg_launch launch = launch_of(l, lanes);
-        r->status = hg_backend_execute_program_with_params(l->m->backends[0], l->m->sharing.program,
+        r->status = hg_backend_execute_program_with_params(l->m->backends[0], l->m->sharing.strict,
                                                            &launch, l->params);
     } else if (lanes) {
         r->status = run_copies(l, r->device);
@@ -266,20 +341,16 @@ static void *run_device(void *user) {
     return NULL;
 }
 
-/* Half of what was known counts: one launch that was disturbed changes little. */
-static void note_rate(hg_multi_gpu *m, const device_run *r, uint64_t lanes) {
-    double *rate = &m->sharing.rates[r->device], now = (double)lanes / (double)(r->ns + 1);
-    if (lanes) *rate = *rate > 0 ? (*rate + now) / 2 : now;
-}
-
 static hg_status run_devices(const shared_launch *l) {
     hg_multi_gpu *m = l->m;
     device_run *runs = hg_calloc(m->count, sizeof *runs), *failed = NULL;
+    uint64_t start = hg_clock_ns();
     if (!runs) return hg_fail_memory();
     for (uint32_t i = m->count; i-- > 0;) {
         runs[i].launch = l;
         runs[i].device = i;
-        runs[i].started = i && hg_thread_start(&runs[i].thread, run_device, &runs[i]);
+        runs[i].started = i && l->starts[i] < l->starts[i + 1] &&
+                          hg_thread_start(&runs[i].thread, run_device, &runs[i]);
         if (!runs[i].started) (void)run_device(&runs[i]); /* the first one, or without a thread */
     }
     for (uint32_t i = m->count; i-- > 0;) {
@@ -287,8 +358,9 @@ static hg_status run_devices(const shared_launch *l) {
         if (runs[i].status != HG_OK)
             failed = &runs[i];
         else
-            note_rate(m, &runs[i], l->starts[i + 1] - l->starts[i]);
+            note_rate(&m->sharing.rates[i], l->starts[i + 1] - l->starts[i], runs[i].ns);
     }
+    if (!failed) note_launch(l, l->starts[m->count], hg_clock_ns() - start);
     hg_status status = failed ? failed->status : HG_OK;
     if (failed) *hg_error_record() = failed->error;
     hg_free(runs);
@@ -298,7 +370,7 @@ static hg_status run_devices(const shared_launch *l) {
 hg_status hg_multi_gpu_lanes(hg_multi_gpu *m, hg_program *program, const hg_launch *launch,
                              const hg_params *params, uint64_t *lanes) {
     HG_ENTRY;
-    shared_launch l = {m, HG_LAUNCH_PROGRAM, params, NULL};
+    shared_launch l = {.m = m, .launch = HG_LAUNCH_PROGRAM, .params = params};
     uint64_t all;
     if (!m || !program || !params)
         return hg_null_argument(!m ? "devices" : !program ? "program" : "params");

@@ -572,19 +572,30 @@ static hg_status write_lanes(optimize_edit *e, uint8_t first, uint8_t lane) {
     return add_first(e->program, first);
 }
 
-hg_status optimize_lanes_from(const hg_program *p, hg_program **made) {
+static hg_status write_strict(const hg_program *p, bool from, uint8_t first, uint8_t lane,
+                              hg_program **made) {
     hg_cfg *cfg = NULL;
     optimize_edit e;
-    uint8_t first = 0, lane = 0;
     *made = NULL;
-    HG_TRY(find_room(p, &first, &lane));
     HG_TRY(hg_verify(p, NULL, NULL, &cfg));
     hg_status status = optimize_open(p, cfg, &e);
     if (status == HG_OK) {
-        status = write_lanes(&e, first, lane);
+        e.program->flags &= ~(uint32_t)OPTIMIZE_RELAXED;
+        if (from) status = write_lanes(&e, first, lane);
         if (status == HG_OK) status = optimize_finish(&e, p, made);
         optimize_close(&e);
     }
     hg_cfg_destroy(cfg);
     return status;
+}
+
+hg_status optimize_lanes_from(const hg_program *p, hg_program **made) {
+    uint8_t first = 0, lane = 0;
+    *made = NULL;
+    HG_TRY(find_room(p, &first, &lane));
+    return write_strict(p, true, first, lane, made);
+}
+
+hg_status optimize_lanes_strict(const hg_program *p, hg_program **made) {
+    return write_strict(p, false, 0, 0, made);
 }

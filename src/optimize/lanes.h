@@ -32,5 +32,8 @@ hg_status optimize_find_part(const hg_program *p, optimize_part *part, bool *apa
 /* The program with one more scalar, a u64 of that name: its lanes are those from there on. */
 #define OPTIMIZE_FIRST_LANE "first_lane"
 hg_status optimize_lanes_from(const hg_program *p, hg_program **made) HG_NODISCARD;
+/* Devices give what is relaxed each its own bits: both are without `.flag relaxed`. */
+enum { OPTIMIZE_RELAXED = 1 };
+hg_status optimize_lanes_strict(const hg_program *p, hg_program **made) HG_NODISCARD;
 
 #endif

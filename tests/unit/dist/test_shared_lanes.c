@@ -1,7 +1,7 @@
 /* Lanes that devices share: random programs on two devices, alike and unlike, have the bits of one;
  * faults have their lane; programs whose lanes may touch each other's elements are refused. */
 /* test: timeout=300 */
-#include "optimize/lanes.h"
+#include "dist/dist.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include <stdarg.h>
@@ -316,6 +316,70 @@ static void check_faults(hg_multi_gpu *devices) {
     CHECK(hg_backend_free_buffer(home, x) == HG_OK && hg_backend_free_buffer(home, y) == HG_OK);
 }
 
+/* A device that is much slower is left out, but for launches that try it again, as long as that is
+ * quicker. */
+static void check_left_out(hg_multi_gpu *devices) {
+    static const char text[] = ".atlas 1\n.program p\n.param y buffer u64 out [n]\n.param n u64\n"
+                               ".lanes n\n    y[global] = global\n";
+    enum { N = 10000 };
+    static uint64_t is[N];
+    hg_backend *home = hg_multi_gpu_backend(devices, 0);
+    hg_buffer y;
+    hg_params *params = hg_params_create();
+    hg_program *p = assemble(text);
+    const uint64_t n = N;
+    static const struct {
+        double rates[3], all, quick, owed;
+        bool out[3];
+    } LAUNCHES[] = {{{1, 1, 1}, 1, 0, 0, {false, false, false}},
+                    {{1, 1, 1.0 / 35000}, 1, 0, 0, {false, false, true}}, /* the first time */
+                    {{1, 1.0 / 9, 1}, 1, 2, 1, {false, true, false}},
+                    {{1.0 / 9, 1, 1.0 / 9}, 1, 2, 1, {true, false, true}},
+                    {{1, 1, 1.0 / 35000}, 2, 1, 1, {false, false, false}},
+                    {{1, 1, 1.0 / 35000}, 1, 2, -1, {false, false, false}}, /* tried again */
+                    {{1, 1, 1.0 / 7}, 1, 2, 1, {false, false, false}}};
+    CHECK(hg_backend_allocate_buffer(home, sizeof is, &y) == HG_OK);
+    CHECK(hg_params_set_buffer(params, "y", y) == HG_OK);
+    CHECK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n) == HG_OK);
+    CHECK(hg_multi_gpu_lanes(devices, p, NULL, params, NULL) == HG_OK);
+    for (size_t i = 0; i < HG_COUNT_OF(LAUNCHES); i++) {
+        dist_sharing *s = &devices->sharing;
+        uint64_t lanes[3] = {0, 0, 0}, wrong = 0;
+        memcpy(s->rates, LAUNCHES[i].rates, sizeof LAUNCHES[i].rates);
+        s->all_rate = LAUNCHES[i].all;
+        s->quick_rate = LAUNCHES[i].quick;
+        s->owed_ns = LAUNCHES[i].owed;
+        memset(is, 0, sizeof is);
+        CHECK(hg_buffer_write(home, y, 0, is, sizeof is) == HG_OK);
+        CHECK(hg_multi_gpu_lanes(devices, p, NULL, params, lanes) == HG_OK);
+        CHECK(hg_buffer_read(home, y, 0, is, sizeof is) == HG_OK);
+        for (uint64_t k = 0; k < N; k++) wrong += is[k] != k;
+        CHECK_U64(wrong, 0);
+        CHECK_U64(lanes[0] + lanes[1] + lanes[2], N);
+        for (int d = 0; d < 3; d++)
+            CHECK_MESSAGE((lanes[d] == 0) == LAUNCHES[i].out[d], "launch %u: device %d has %llu",
+                          (unsigned)i, d, (unsigned long long)lanes[d]);
+    }
+    hg_program_release(p);
+    hg_params_destroy(params);
+    CHECK(hg_backend_free_buffer(home, y) == HG_OK);
+}
+
+/* Each device has its own bits of what is relaxed: lanes that are shared are not. */
+static void check_relaxed(void) {
+    hg_program *relaxed = assemble(
+                   ".atlas 1\n.program p\n.flag relaxed\n.param y buffer f32 out "
+                   "[n]\n.param n u64\n.lanes n\n    y[global] = f32(global) / 3.0\n"),
+               *made = NULL;
+    CHECK(relaxed->flags & OPTIMIZE_RELAXED);
+    CHECK(optimize_lanes_strict(relaxed, &made) == HG_OK && !(made->flags & OPTIMIZE_RELAXED) &&
+          made->inst_count == relaxed->inst_count);
+    hg_program_release(made);
+    CHECK(optimize_lanes_from(relaxed, &made) == HG_OK && !(made->flags & OPTIMIZE_RELAXED));
+    hg_program_release(made);
+    hg_program_release(relaxed);
+}
+
 /* Imports of one memory. */
 static void check_imports(hg_multi_gpu *devices) {
     static const char text[] = ".atlas 1\n.program p\n.param x buffer u64 in [n]\n"
@@ -357,8 +421,10 @@ int main(void) {
           strstr(hg_last_error_text(), "cpu+: the name of backend 1 is missing"));
     CHECK(hg_multi_gpu_create("cpu+none", numbers, 2, &alike) == HG_ERROR_BACKEND_UNAVAILABLE);
     check_refused();
+    check_relaxed();
     if (hg_multi_gpu_create("cpu+cpu+cpu", numbers, 3, &alike) == HG_OK) {
         check_faults(alike);
+        check_left_out(alike);
         check_imports(alike);
         random_programs(alone, alike, "three of the CPU", 60);
     }
