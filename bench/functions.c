@@ -21,13 +21,13 @@ typedef struct row {
     float low, high; /* arguments */
 } row;
 static const row ROWS[] = {
-    {"exp", -80, 80},    {"log", 0.001f, 1000}, {"tanh", -8, 8},      {"sin", -30, 30},
-    {"cos", -30, 30},    {"sigmoid", -20, 20},  {"gelu", -8, 8},      {"swish", -20, 20},
-    {"rsqrt", 0.1f, 99}, {"exp2", -100, 100},   {"log2", 0.001f, 99}, {"log10", 0.001f, 99},
-    {"expm1", -10, 10},  {"log1p", -0.9f, 99},  {"tan", -30, 30},     {"cbrt", -99, 99},
-    {"erf", -4, 4},      {"erfc", -4, 9},       {"atan", -20, 20},    {"asin", -1, 1},
-    {"acos", -1, 1},     {"sinh", -20, 20},     {"cosh", -20, 20},    {"asinh", -99, 99},
-    {"acosh", 1, 99},    {"atanh", -1, 1},
+    {"exp", -80, 80},      {"log", 0.001f, 1000}, {"tanh", -8, 8},      {"sin", -30, 30},
+    {"cos", -30, 30},      {"sigmoid", -20, 20},  {"gelu", -8, 8},      {"swish", -20, 20},
+    {"rsqrt", 0.1f, 99},   {"exp2", -100, 100},   {"exp10", -30, 30},   {"log2", 0.001f, 99},
+    {"log10", 0.001f, 99}, {"expm1", -10, 10},    {"log1p", -0.9f, 99}, {"tan", -30, 30},
+    {"cbrt", -99, 99},     {"erf", -4, 4},        {"erfc", -4, 9},      {"atan", -20, 20},
+    {"asin", -1, 1},       {"acos", -1, 1},       {"sinh", -20, 20},    {"cosh", -20, 20},
+    {"asinh", -99, 99},    {"acosh", 1, 99},      {"atanh", -1, 1},
 };
 
 static float x[COUNT], y[COUNT];

@@ -20,6 +20,8 @@ static const struct {
     {0x0C0, "Higher order"},
     {0x0D0, "Atomics"},
     {0x100, "Simple"},
+    {0x110, "More functions"},
+    {0x120, "Tensors"},
     {0x140, "Complex"},
     {0x180, "Advanced"},
     {0x1C0, "Atlas"},

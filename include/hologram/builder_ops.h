@@ -897,6 +897,21 @@ static inline hg_builder *hg_build_rint(hg_builder *builder, hg_type type, uint8
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
     return hg_builder_add(builder, 0x108, type, HG_TYPE_COUNT, args, 2);
 }
+/** dst = 10^src */
+static inline hg_builder *hg_build_exp10(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x110, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = sine of pi src; of whole numbers a zero with the sign of src */
+static inline hg_builder *hg_build_sinpi(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x111, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = cosine of pi src; of whole numbers and a half +0 */
+static inline hg_builder *hg_build_cospi(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x112, type, HG_TYPE_COUNT, args, 2);
+}
 /** dst = class of the first byte of src, u8; src of any type */
 static inline hg_builder *hg_build_cls_get(hg_builder *builder, uint8_t d, uint8_t s) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};

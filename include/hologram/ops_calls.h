@@ -488,6 +488,16 @@ static inline HG_NODISCARD hg_status hg_ops_exp2_into(hg_executor *executor, con
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_EXP2, inputs, 1, NULL, &target, 1);
 }
+/** 10 to the power a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_exp10(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_EXP10, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_exp10_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_EXP10, inputs, 1, NULL, &target, 1);
+}
 /** Exp(a) - 1: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_expm1(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};
@@ -567,6 +577,26 @@ static inline HG_NODISCARD hg_status hg_ops_tan(hg_executor *executor, const hg_
 static inline HG_NODISCARD hg_status hg_ops_tan_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_TAN, inputs, 1, NULL, &target, 1);
+}
+/** Sine of pi a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sinpi(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SINPI, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sinpi_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SINPI, inputs, 1, NULL, &target, 1);
+}
+/** Cosine of pi a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cospi(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_COSPI, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cospi_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_COSPI, inputs, 1, NULL, &target, 1);
 }
 /** Arc sine: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_asin(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {

@@ -202,6 +202,11 @@ template <class T> tensor<T> exp2(const tensor<T> &a) {
     static_assert(is_real<T>, "exp2 is of floats: as<float>() first");
     return tensor<T>::template call<T>(HG_OPS_EXP2, {a.get()});
 }
+/** 10 to the power a. */
+template <class T> tensor<T> exp10(const tensor<T> &a) {
+    static_assert(is_real<T>, "exp10 is of floats: as<float>() first");
+    return tensor<T>::template call<T>(HG_OPS_EXP10, {a.get()});
+}
 /** Exp(a) - 1. */
 template <class T> tensor<T> expm1(const tensor<T> &a) {
     static_assert(is_real<T>, "expm1 is of floats: as<float>() first");
@@ -241,6 +246,16 @@ template <class T> tensor<T> cos(const tensor<T> &a) {
 template <class T> tensor<T> tan(const tensor<T> &a) {
     static_assert(is_real<T>, "tan is of floats: as<float>() first");
     return tensor<T>::template call<T>(HG_OPS_TAN, {a.get()});
+}
+/** Sine of pi a. */
+template <class T> tensor<T> sinpi(const tensor<T> &a) {
+    static_assert(is_real<T>, "sinpi is of floats: as<float>() first");
+    return tensor<T>::template call<T>(HG_OPS_SINPI, {a.get()});
+}
+/** Cosine of pi a. */
+template <class T> tensor<T> cospi(const tensor<T> &a) {
+    static_assert(is_real<T>, "cospi is of floats: as<float>() first");
+    return tensor<T>::template call<T>(HG_OPS_COSPI, {a.get()});
 }
 /** Arc sine. */
 template <class T> tensor<T> asin(const tensor<T> &a) {

@@ -44,6 +44,9 @@ static void compute(exact *e, const function *f) {
         break;
     case FN_ERF: mpfr_erf(e->r, e->x, MPFR_RNDN); break;
     case FN_EXP2: mpfr_exp2(e->r, e->x, MPFR_RNDN); break;
+    case FN_EXP10: mpfr_exp10(e->r, e->x, MPFR_RNDN); break;
+    case FN_SINPI: mpfr_sinpi(e->r, e->x, MPFR_RNDN); break;
+    case FN_COSPI: mpfr_cospi(e->r, e->x, MPFR_RNDN); break;
     case FN_EXPM1: mpfr_expm1(e->r, e->x, MPFR_RNDN); break;
     case FN_LOG1P: mpfr_log1p(e->r, e->x, MPFR_RNDN); break;
     case FN_CBRT: mpfr_cbrt(e->r, e->x, MPFR_RNDN); break;

@@ -24,6 +24,16 @@
 
 /* ---- f32 in double ---- */
 
+/* Of pi x, which is reduced exactly: x = n + r, |r| <= 1/2. cos(pi r) = sin(pi (1/2 - |r|)). */
+static double turns_of_pi(double x, bool cosine) {
+    double a = fabs(x), n = rint(a), r = a - n, s;
+    bool odd = fmod(n, 2) != 0;
+    s = cosine ? sin(3.14159265358979323846 * (0.5 - fabs(r))) : sin(3.14159265358979323846 * r);
+    if (s == 0) return cosine ? 0 : copysign(0, x);
+    s = odd ? -s : s;
+    return !cosine && signbit(x) ? -s : s;
+}
+
 static double in_double(function_id id, double x, double y) {
     switch (id) {
     case FN_EXP: return exp(x);
@@ -40,6 +50,9 @@ static double in_double(function_id id, double x, double y) {
     case FN_SWISH: return x / (1 + exp(-x));
     case FN_ERF: return erf(x);
     case FN_EXP2: return exp2(x);
+    case FN_EXP10: return exp10(x);
+    case FN_SINPI: return turns_of_pi(x, false);
+    case FN_COSPI: return turns_of_pi(x, true);
     case FN_EXPM1: return expm1(x);
     case FN_LOG1P: return log1p(x);
     case FN_CBRT: return cbrt(x);
@@ -71,6 +84,7 @@ DECLARED(tanh);
 DECLARED(erf);
 DECLARED(erfc);
 DECLARED(exp2);
+DECLARED(exp10);
 DECLARED(expm1);
 DECLARED(log1p);
 DECLARED(cbrt);
@@ -89,6 +103,18 @@ VECTORS static __m256d one_plus_exp(__m256d x) {
     return _mm256_add_pd(_mm256_set1_pd(1), _ZGVdN4v_exp(_mm256_xor_pd(x, _mm256_set1_pd(-0.0))));
 }
 
+VECTORS static __m256d pi_turns(__m256d x, bool cosine) {
+    const __m256d sign = _mm256_set1_pd(-0.0), half = _mm256_set1_pd(0.5);
+    __m256d a = _mm256_andnot_pd(sign, x), n = _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT),
+            r = _mm256_sub_pd(a, n), even = _mm256_mul_pd(n, half);
+    __m256d odd = _mm256_cmp_pd(even, _mm256_floor_pd(even), _CMP_NEQ_UQ);
+    if (cosine) r = _mm256_sub_pd(half, _mm256_andnot_pd(sign, r));
+    __m256d s = _ZGVdN4v_sin(_mm256_mul_pd(r, _mm256_set1_pd(3.14159265358979323846)));
+    __m256d zero = _mm256_cmp_pd(r, _mm256_setzero_pd(), _CMP_EQ_OQ);
+    s = _mm256_xor_pd(s, _mm256_andnot_pd(zero, _mm256_and_pd(odd, sign)));
+    return cosine ? s : _mm256_xor_pd(s, _mm256_and_pd(x, sign));
+}
+
 VECTORS static __m256d in_vector(function_id id, __m256d x, __m256d y) {
     switch (id) {
     case FN_EXP: return _ZGVdN4v_exp(x);
@@ -105,6 +131,9 @@ VECTORS static __m256d in_vector(function_id id, __m256d x, __m256d y) {
     case FN_SWISH: return _mm256_div_pd(x, one_plus_exp(x));
     case FN_ERF: return _ZGVdN4v_erf(x);
     case FN_EXP2: return _ZGVdN4v_exp2(x);
+    case FN_EXP10: return _ZGVdN4v_exp10(x);
+    case FN_SINPI: return pi_turns(x, false);
+    case FN_COSPI: return pi_turns(x, true);
     case FN_EXPM1: return _ZGVdN4v_expm1(x);
     case FN_LOG1P: return _ZGVdN4v_log1p(x);
     case FN_CBRT: return _ZGVdN4v_cbrt(x);
@@ -223,6 +252,15 @@ static long double wide_gelu(double x) {
     return x * 0.5L * (erfcl(t) - 1.12837916709551257390L * expl(-t * t) * d);
 }
 
+static long double wide_turns_of_pi(double x, bool cosine) {
+    double a = fabs(x), n = rint(a), r = a - n;
+    static const long double PI = 3.14159265358979323846264338327950288L;
+    long double s = cosine ? sinl(PI * (0.5L - (long double)fabs(r))) : sinl(PI * (long double)r);
+    if (s == 0) return cosine ? 0 : copysignl(0, (long double)x);
+    s = fmod(n, 2) != 0 ? -s : s;
+    return !cosine && signbit(x) ? -s : s;
+}
+
 static long double in_long_double(function_id id, double a, double b) {
     long double x = (long double)a, y = (long double)b;
     switch (id) {
@@ -240,6 +278,9 @@ static long double in_long_double(function_id id, double a, double b) {
     case FN_SWISH: return x / (1 + expl(-x));
     case FN_ERF: return erfl(x);
     case FN_EXP2: return exp2l(x);
+    case FN_EXP10: return exp10l(x);
+    case FN_SINPI: return wide_turns_of_pi(a, false);
+    case FN_COSPI: return wide_turns_of_pi(a, true);
     case FN_EXPM1: return expm1l(x);
     case FN_LOG1P: return log1pl(x);
     case FN_CBRT: return cbrtl(x);

@@ -35,6 +35,9 @@ static quad precise(function_id id, quad x) {
     case FN_GELU: return x / 2 * Q(erfc)(-x / Q(sqrt)((quad)2));
     case FN_SWISH: return x / (1 + Q(exp)(-x));
     case FN_EXP2: return Q(exp2)(x);
+    case FN_EXP10: return Q(pow)(10, x);
+    case FN_SINPI: return quad_sinpi(x);
+    case FN_COSPI: return quad_cospi(x);
     case FN_EXPM1: return Q(expm1)(x);
     case FN_LOG1P: return Q(log1p)(x);
     case FN_CBRT: return Q(cbrt)(x);

@@ -45,6 +45,11 @@ static double special_argument(const function *f, uint64_t *state) {
     case FN_LOG1P:
         return r & 1 ? random_in(state, -1, 1) * ldexp(1, -(int)(r >> 1 & 63))
                      : random_in(state, -1, 1);
+    case FN_SINPI:
+    case FN_COSPI: /* next to multiples of 1/4 */
+        return r & 1 ? (double)(r >> 8 & 63) / 4 +
+                           random_in(state, -1, 1) * ldexp(1, -(int)(r >> 2 & 63))
+                     : random_in(state, -1, 1) * ldexp(1, (int)(r >> 2 & 63) - 20);
     case FN_ACOSH: return 1 + random_in(state, 0, 4) * ldexp(1, -(int)(r & 63));
     case FN_ATANH:
     case FN_ASIN: /* also next to the ends, where the slope is largest */

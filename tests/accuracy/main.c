@@ -88,7 +88,8 @@ static void fill(const task *t, uint64_t chunk, worker *w) {
 static bool gives_nan(const function *f, double x) {
     bool positive_only = f->id == FN_LOG || f->id == FN_LOG2 || f->id == FN_LOG10 ||
                          f->id == FN_RSQRT;
-    bool periodic = f->id == FN_SIN || f->id == FN_COS || f->id == FN_TAN;
+    bool periodic = f->id == FN_SIN || f->id == FN_COS || f->id == FN_TAN || f->id == FN_SINPI ||
+                    f->id == FN_COSPI;
     bool inside_only = f->id == FN_ASIN || f->id == FN_ACOS || f->id == FN_ATANH;
     bool outside = (positive_only && x < 0) || (periodic && isinf(x)) ||
                    (inside_only && fabs(x) > 1) || (f->id == FN_LOG1P && x < -1) ||

@@ -115,6 +115,8 @@ static void glibc_run(const function *f, bool wide, const void *x, const void *y
     case FN_POW * 2 + 1: EACH(double, pow(a, b));
     case FN_EXP2 * 2: EACH(float, exp2f(a));
     case FN_EXP2 * 2 + 1: EACH(double, exp2(a));
+    case FN_EXP10 * 2: EACH(float, exp10f(a));
+    case FN_EXP10 * 2 + 1: EACH(double, exp10(a));
     case FN_EXPM1 * 2: EACH(float, expm1f(a));
     case FN_EXPM1 * 2 + 1: EACH(double, expm1(a));
     case FN_LOG1P * 2: EACH(float, log1pf(a));
@@ -152,7 +154,7 @@ static void glibc_run(const function *f, bool wide, const void *x, const void *y
 #if defined(__x86_64__)
 /* clang-format off */
 #define ALL(ONE, TWO)                                                                                      \
-    ONE(EXP, exp, u10) ONE(EXP2, exp2, u10) ONE(EXPM1, expm1, u10) ONE(LOG, log, u10) ONE(LOG2, log2, u10) \
+    ONE(EXP, exp, u10) ONE(EXP2, exp2, u10) ONE(EXP10, exp10, u10) ONE(EXPM1, expm1, u10) ONE(LOG, log, u10) ONE(LOG2, log2, u10) \
     ONE(LOG10, log10, u10) ONE(LOG1P, log1p, u10) ONE(CBRT, cbrt, u10) ONE(SIN, sin, u10) ONE(COS, cos, u10) \
     ONE(TAN, tan, u10) ONE(ASIN, asin, u10) ONE(ACOS, acos, u10) ONE(ATAN, atan, u10) ONE(SINH, sinh, u10) \
     ONE(ASINH, asinh, u10) ONE(ACOSH, acosh, u10) ONE(ATANH, atanh, u10) \

@@ -62,9 +62,10 @@ def parse(text):
 
 
 _libm = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
-OF_ONE = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf", "erfc")
+OF_ONE = ("exp", "exp2", "exp10", "sinpi", "cospi", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf", "erfc")
 OF_TWO = ("pow", "atan2", "hypot")
-for _name in OF_ONE + OF_TWO:
+OF_PI = ("sinpi", "cospi")
+for _name in [name for name in OF_ONE + OF_TWO if name not in OF_PI]:
     getattr(_libm, _name).restype = ctypes.c_double
     getattr(_libm, _name).argtypes = [ctypes.c_double] * (2 if _name in OF_TWO else 1)
 
@@ -148,6 +149,18 @@ def least(a, b, sign):
     return a if (a < b) == (sign > 0) else b
 
 
+def of_pi(name, x):
+    """sinpi and cospi, from the nearest multiple of 1/2 on."""
+    if not math.isfinite(x):
+        return math.nan
+    a = math.fmod(abs(x), 2)
+    count = round(2 * a)
+    r = math.pi * (a - count / 2)
+    turn = count + (name == "cospi")
+    value = (math.sin(r), math.cos(r))[turn % 2] * (-1 if turn % 4 > 1 else 1)
+    return (math.copysign(0, x) if name == "sinpi" else 0.0) if value == 0 else math.copysign(1, x) * value if name == "sinpi" else value
+
+
 def function(name, kind, x, y=None):
     """One value of a function of the host's libm, rounded to its type. In f32 it is right to the last bit but for rare halves."""
     x = float(x)
@@ -155,7 +168,7 @@ def function(name, kind, x, y=None):
         return DTYPE[kind](getattr(_libm, name)(x, float(y)))
     if name == "rsqrt":
         return DTYPE[kind](np.float64(1.0) / np.sqrt(np.float64(x)))
-    return DTYPE[kind](getattr(_libm, name)(x))
+    return DTYPE[kind](of_pi(name, x) if name in OF_PI else getattr(_libm, name)(x))
 
 
 def nearest(exact, kind):

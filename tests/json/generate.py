@@ -16,7 +16,7 @@ from evaluate import DTYPE, FLOATS, INT, REAL, WIDTH, Kernel, bounds, common, pa
 INTS = tuple(WIDTH)
 NUMBERS = INTS + FLOATS
 ATOMIC = ("i32", "u32", "i64", "u64")
-APPROXIMATE = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "rsqrt": 1, "pow": 2, "exp2": 2, "expm1": 2, "log1p": 2, "log2": 2, "log10": 2, "cbrt": 2,
+APPROXIMATE = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "rsqrt": 1, "pow": 2, "exp2": 2, "exp10": 1, "sinpi": 1, "cospi": 1, "expm1": 2, "log1p": 2, "log2": 2, "log10": 2, "cbrt": 2,
                "tan": 2, "asin": 3, "acos": 3, "atan": 3, "sinh": 3, "cosh": 3, "erf": 3, "erfc": 3, "atan2": 3, "hypot": 3}
 
 

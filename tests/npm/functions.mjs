@@ -8,7 +8,7 @@ import { load } from 'hologram';
 
 const [command, inputs = 2 ** 14] = process.argv.slice(2);
 const count = Number(inputs);
-const ONE = ['sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'exp', 'exp2', 'exp10', 'expm1', 'log', 'log2', 'log10', 'log1p', 'sqrt',
+const ONE = ['sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'exp', 'exp2', 'exp10', 'sinpi', 'cospi', 'expm1', 'log', 'log2', 'log10', 'log1p', 'sqrt',
   'rsqrt', 'cbrt', 'erf', 'erfc', 'lgamma', 'tgamma', 'sigmoid', 'gelu', 'swish', 'softplus', 'floor', 'ceil', 'round', 'trunc', 'rcp', 'abs', 'neg'];
 const TWO = ['pow', 'atan2', 'hypot', 'fmod', 'rem', 'min', 'max', 'copysign', 'nextafter'];
 const folder = mkdtempSync(join(tmpdir(), 'hologram-functions-'));

@@ -63,6 +63,9 @@ static bool compute(hg_op op, quad x, quad y, quad *r) {
     case HG_OP_GELU: *r = gelu(x); return true;
     case HG_OP_SWISH: *r = swish(x); return true;
     case HG_OP_POW: *r = Q(pow)(x, y); return true;
+    case HG_OP_EXP10: *r = Q(pow)(10, x); return true;
+    case HG_OP_SINPI: *r = quad_sinpi(x); return true;
+    case HG_OP_COSPI: *r = quad_cospi(x); return true;
     case HG_OP_EXP2: *r = Q(exp2)(x); return true;
     case HG_OP_EXPM1: *r = Q(expm1)(x); return true;
     case HG_OP_LOG1P: *r = Q(log1p)(x); return true;

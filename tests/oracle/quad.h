@@ -63,4 +63,22 @@ typedef long double quad; /* binary128 on AArch64 and wasm32 */
 #define QUAD_LONG_signbit signbit
 #endif
 
+#define QUAD_PI \
+    ((quad)0x1.921fb54442d18p+1 + (quad)0x1.1a62633145c07p-53 + (quad)-0x1.f1976b7ed8fbcp-109)
+
+/* Of pi x, which is reduced first: without a rounding. */
+static inline quad quad_sinpi(quad x) {
+    quad a = Q(fabs)(x), u = a - 2 * Q(trunc)(a / 2), sign = Q(signbit)(x) ? -1 : 1;
+    if (Q(isnan)(u)) return u;
+    if (u >= 1) u -= 1, sign = u == 0 ? sign : -sign; /* of whole numbers 0 with the sign of x */
+    if (u > (quad)0.5) u = 1 - u;
+    return sign * (u > (quad)0.25 ? Q(cos)(QUAD_PI * ((quad)0.5 - u)) : Q(sin)(QUAD_PI * u));
+}
+static inline quad quad_cospi(quad x) {
+    quad a = Q(fabs)(x), u = a - 2 * Q(trunc)(a / 2);
+    if (u > 1) u = 2 - u;
+    if (u == (quad)0.5) return 0;
+    return u > (quad)0.5 ? -quad_sinpi(u - (quad)0.5) : quad_sinpi((quad)0.5 - u);
+}
+
 #endif

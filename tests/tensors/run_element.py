@@ -18,7 +18,7 @@ BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "maxim
           "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"]
 UNARY = ["logical_not", "bitwise_invert", "abs", "neg", "positive", "sign", "square", "ceil", "floor", "round", "trunc", "isnan", "isinf", "isfinite",
          "signbit", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
-         "tanh"]
+         "tanh", "exp10", "sinpi", "cospi"]
 WHOLE = ("ceil", "floor", "round", "trunc")  # of integers the standard keeps the type, NumPy 1.24 does not
 CORRECTLY_ROUNDED = {"add", "sub", "mul", "div", "floor_divide", "remainder", "maximum", "minimum", "copysign", "abs", "neg", "positive", "sign", "square",
                      "sqrt", "clip", *WHOLE}
@@ -60,9 +60,27 @@ def near(got, want, exact, signs):
         return bool(((got == want) | (np.isnan(got) & np.isnan(want)) | (np.abs(got.astype("f8") - want) <= UNITS * unit.astype("f8"))).all())
 
 
+def of_pi(cosine):
+    """sin or cos of pi a from the nearest multiple of 1/2 on, with the type that NumPy's exp2 has."""
+    def of(a):
+        wide = np.abs(a.astype(np.longdouble))
+        rest = np.fmod(wide, 2)
+        count = np.rint(2 * rest)
+        r = 4 * np.arctan(np.longdouble(1)) * (rest - count / 2)
+        turn = count + cosine
+        value = np.where(turn % 2 == 1, np.cos(r), np.sin(r)) * np.where(turn % 4 > 1, -1, 1)
+        value = np.where(value == 0, 0, value)
+        return (value if cosine else np.copysign(1, a.astype(np.longdouble)) * value).astype(np.exp2(a).dtype)
+    return of
+
+
+# What NumPy has no function for.
+MISSING = {"exp10": lambda a: np.power(np.longdouble(10), a.astype(np.longdouble)).astype(np.exp2(a).dtype), "sinpi": of_pi(False), "cospi": of_pi(True)}
+
+
 def expected(operation, arrays):
     """None: NumPy has no such loop."""
-    function = getattr(np, NUMPY.get(operation, operation))
+    function = MISSING.get(operation) or getattr(np, NUMPY.get(operation, operation))
     try:
         with np.errstate(all="ignore"):
             want = function(*arrays)

@@ -134,6 +134,12 @@ def main():
     emit("ln2_near_f64", split_near(log(2), 53), "ln 2, high and low")
     emit("log10e_f64", split_near(1 / log(10), 53), "1/ln 10, high and low")
     emit("log10_2_f64", split_near(log(2) / log(10), 53), "log10(2), high and low")
+    emit("near_log10_2", split(log(2) / log(10), [40, 53]), "log10(2) in parts; n < 2^13 times the first is exact")
+    emit("quarter_log10_2_f64", split(log(2) / log(10) / 4, [40, 40, 53]), "log10(2)/4 in parts; n < 2^13 times the first two is exact")
+    emit("log2_10_f64", [round_to(log(10) / log(2), 53)], "log2(10)")
+    emit("ln10_f64", split_near(log(10), 53), "ln 10, high and low")
+    emit("quarter_power_f64", [v for j in range(1, 4) for v in split_near(mpf(2) ** (mpf(j) / 4), 53)], "2^(j/4), j = 1, 2, 3, high and low")
+    emit("sin_pi_f64", [v for j in range(33) for v in split_near(sin(pi * j / 64) if j < 32 else mpf(1), 53)], "sin(pi j/64), j = 0, ..., 32, high and low")
 
     one = guarded(lambda f: (log(1 + f) - f + f ** 2 / 2) / f ** 3, mpf("1e-6"), series(lambda f: log(1 + f), 3))
     w = log_table("log_table_f32", 24, 5, 0x3F330000, 23, 10)

@@ -252,9 +252,9 @@ def iinfo(type, /):
 _STANDARD = {"acos": "acos", "acosh": "acosh", "asin": "asin", "asinh": "asinh", "atan": "atan", "atan2": "atan2", "atanh": "atanh",
              "divide": "div", "subtract": "sub", "multiply": "mul", "negative": "neg"}
 for _name in ("abs add angle atan2 bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor cbrt ceil conj "
-              "copysign cos cosh equal erf erfc exp exp2 expm1 floor floor_divide greater greater_equal hypot imag isfinite isinf isnan less "
+              "copysign cos cosh cospi equal erf erfc exp exp10 exp2 expm1 floor floor_divide greater greater_equal hypot imag isfinite isinf isnan less "
               "less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum minimum not_equal positive "
-              "pow real reciprocal remainder round rsqrt sign signbit sin sinh sqrt square tan tanh trunc where "
+              "pow real reciprocal remainder round rsqrt sign signbit sin sinh sinpi sqrt square tan tanh trunc where "
               "sigmoid relu gelu gelu_tanh silu softplus bmm matvec fused_linear mse cross_entropy binary_cross_entropy").split():
     _STANDARD.setdefault(_name, _name)
 for _name, _operation in _STANDARD.items():

@@ -59,6 +59,9 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_ASINH] = {define_asinh, 1, false, false, false},
     [HG_OP_ACOSH] = {define_acosh, 1, false, false, false},
     [HG_OP_ATANH] = {define_atanh, 1, false, false, false},
+    [HG_OP_EXP10] = {define_exp10, 1, false, false, false},
+    [HG_OP_SINPI] = {define_sinpi, 1, false, false, false},
+    [HG_OP_COSPI] = {define_cospi, 1, false, false, false},
     [HG_OP_MULHI] = {define_mulhi, 2, true, true, true},
     [HG_OP_ADDS] = {define_adds, 2, true, true, true},
     [HG_OP_SUBS] = {define_subs, 2, true, true, true},
@@ -85,7 +88,8 @@ static kir_value *(*const NEAREST[KIR_FN_COUNT])(kir_builder *b, kir_value *x) =
     [HG_OP_ERF] = nearest_erf,     [HG_OP_ERFC] = nearest_erfc,   [HG_OP_ATAN] = nearest_atan,
     [HG_OP_ASIN] = nearest_asin,   [HG_OP_ACOS] = nearest_acos,   [HG_OP_SINH] = nearest_sinh,
     [HG_OP_COSH] = nearest_cosh,   [HG_OP_ASINH] = nearest_asinh, [HG_OP_ACOSH] = nearest_acosh,
-    [HG_OP_ATANH] = nearest_atanh, [HG_OP_RSQRT] = nearest_rsqrt,
+    [HG_OP_ATANH] = nearest_atanh, [HG_OP_RSQRT] = nearest_rsqrt, [HG_OP_EXP10] = nearest_exp10,
+    [HG_OP_SINPI] = nearest_sinpi, [HG_OP_COSPI] = nearest_cospi,
 };
 
 static bool in_range(uint16_t fn, hg_type type) {

@@ -32,6 +32,7 @@ kir_value *define_fma_bf16(kir_builder *b, hg_type type, kir_value *const *arg);
 /* exp.c */
 kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_exp2(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_exp10(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_expm1(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_sinh(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_cosh(kir_builder *b, hg_type type, kir_value *const *arg);
@@ -68,6 +69,8 @@ kir_value *define_atanh(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_sinpi(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_cospi(kir_builder *b, hg_type type, kir_value *const *arg);
 /* root.c */
 kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_cbrt(kir_builder *b, hg_type type, kir_value *const *arg);
@@ -81,6 +84,7 @@ kir_value *define_acos(kir_builder *b, hg_type type, kir_value *const *arg);
 /* nearest.c: of F32 */
 kir_value *nearest_exp(kir_builder *b, kir_value *x);
 kir_value *nearest_exp2(kir_builder *b, kir_value *x);
+kir_value *nearest_exp10(kir_builder *b, kir_value *x);
 kir_value *nearest_expm1(kir_builder *b, kir_value *x);
 kir_value *nearest_tanh(kir_builder *b, kir_value *x);
 kir_value *nearest_sigmoid(kir_builder *b, kir_value *x);
@@ -97,6 +101,8 @@ kir_value *nearest_atanh(kir_builder *b, kir_value *x);
 kir_value *nearest_sin(kir_builder *b, kir_value *x);
 kir_value *nearest_cos(kir_builder *b, kir_value *x);
 kir_value *nearest_tan(kir_builder *b, kir_value *x);
+kir_value *nearest_sinpi(kir_builder *b, kir_value *x);
+kir_value *nearest_cospi(kir_builder *b, kir_value *x);
 kir_value *nearest_atan(kir_builder *b, kir_value *x);
 kir_value *nearest_asin(kir_builder *b, kir_value *x);
 kir_value *nearest_acos(kir_builder *b, kir_value *x);

@@ -50,6 +50,38 @@ kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg) {
     return scale2(&k, add(&k, e.e.h, e.e.l), e.n);
 }
 
+/* 2^(m/4) e^(t.h + t.l) of a whole m, |t| <= ln2/8, rounded once. e^t = 1 + t + t²/2 + w, exact but
+ * for w. */
+static num quarter_power(const real *k, num m, dw t) {
+    num n = kir_unary(k->b, KIR_FFLOOR, scaled(k, m, 0.25)), one = cst(k, 1.0);
+    /* where t.h is below 2^-484 its square is lost beside 1 */
+    dw square = dw_scaled(k, two_prod(k, t.h, t.h), 0.5);
+    dw s = fast_two_sum(k, one, t.h), e = fast_two_sum(k, s.h, square.h);
+    num q = horner(k, exp_q_f64 + 1, HG_COUNT_OF(exp_q_f64) - 1, t.h);
+    num w = add(k, square.l, scaled(k, mul(k, mul(k, square.h, t.h), q), 2.0));
+    w = add(k, w, add(k, t.l, mul(k, t.h, t.l)));
+    e.l = add(k, w, add(k, s.l, e.l));
+    num rest = sub(k, m, scaled(k, n, 4.0));
+    dw root = {one, cst(k, 0.0)};
+    for (int j = 0; j < 3; j++) {
+        num above = lt(k, cst(k, j + 0.5), rest);
+        root = dw_sel(k, above, table_dw(k, &quarter_power_f64[2 * j]), root);
+    }
+    return scale_sum(k, dw_mul(k, e, root), n);
+}
+
+/* x = (m/4) log10(2) + r, and 10^r = e^(r ln 10). */
+kir_value *define_exp10(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    const double *c = quarter_log10_2_f64;
+    num x = at_least(&k, at_most(&k, arg[0], 310.0), -325.0);
+    num m = round_near(&k, scaled(&k, x, 4 * log2_10_f64[0])).real;
+    num t = sub(&k, x, scaled(&k, m, c[0])), u = scaled(&k, m, c[1]), r = sub(&k, t, u);
+    num low = sub(&k, sub(&k, sub(&k, t, r), u), scaled(&k, m, c[2]));
+    /* where r is below 2^-968 it is lost beside 1 */
+    return quarter_power(&k, m, dw_mul(&k, (dw){r, low}, table_dw(&k, ln10_f64)));
+}
+
 /* x = n + r, and 2^r = e^(r ln 2) with the product exact. Integers give powers of two. */
 kir_value *define_exp2(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);

@@ -127,6 +127,17 @@ kir_value *nearest_exp2(kir_builder *b, kir_value *x) {
     return CORRECTED(&n, x, narrow(&n, times_power(k, e, shifted)), LIST);
 }
 
+/* x = n log10(2) + r, and 10^r = e^(r ln 10). */
+kir_value *nearest_exp10(kir_builder *b, kir_value *x) {
+    nearest n = near_begin(b, x);
+    const real *k = &n.k;
+    num a = between(&n, -46.0, 39.0), shifted = mad(k, a, cst(k, log2_10_f64[0]), cst(k, SHIFT));
+    num whole = sub(k, shifted, cst(k, SHIFT)), r = mad(k, whole, cst(k, -near_log10_2[0]), a);
+    r = scaled(k, mad(k, whole, cst(k, -near_log10_2[1]), r), ln10_f64[0]);
+    num e = add(k, cst(k, 1.0), exp_minus_1(k, r));
+    return narrow(&n, times_power(k, e, shifted));
+}
+
 kir_value *nearest_expm1(kir_builder *b, kir_value *x) {
     nearest n = near_begin(b, x);
     return or_tiny(&n, narrow(&n, expm1_of(&n.k, between(&n, -40.0, 89.0))), 0x1p-26);
@@ -424,6 +435,27 @@ kir_value *nearest_cos(kir_builder *b, kir_value *x) {
     num r = sine_of(&n, turn_of(&n, false, true));
     r = CORRECTED(&n, magnitude(&n.single, x), r, LIST);
     return finite_or_nan(&n, r);
+}
+
+/* |x| = n + r, of a cosine |x| + 1/2, |r| <= 1/2; whole from 2^24 on. */
+static num sine_of_pi(const nearest *n, bool cosine) {
+    const real *k = &n->k, *s = &n->single;
+    kir_builder *b = k->b;
+    num a = widen(n, at_most(s, magnitude(s, n->x), 0x1p24));
+    if (cosine) a = add(k, a, cst(k, 0.5));
+    num shifted = add(k, a, cst(k, SHIFT)), r = sub(k, a, sub(k, shifted, cst(k, SHIFT)));
+    num whole = bits_of(b, shifted), y = sine_of(n, (turned){scaled(k, r, pi_f64[0]), whole});
+    return sel(s, eq(k, r, cst(k, 0.0)), cst(s, 0.0), y);
+}
+
+kir_value *nearest_sinpi(kir_builder *b, kir_value *x) {
+    nearest n = near_begin(b, x);
+    return finite_or_nan(&n, with_sign_of(&n, sine_of_pi(&n, false)));
+}
+
+kir_value *nearest_cospi(kir_builder *b, kir_value *x) {
+    nearest n = near_begin(b, x);
+    return finite_or_nan(&n, sine_of_pi(&n, true));
 }
 
 /* sin r / cos r, or -cos r / sin r */

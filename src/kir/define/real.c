@@ -147,6 +147,17 @@ num scale2(const real *k, num x, num n) {
     return mul(k, first, pow2(k, kir_sub(k->b, n, half)));
 }
 
+/* Subnormal: where 2^n times a power of two is added, the sum ends at the last place of the result,
+ * and what that leaves is added with x.l. */
+num scale_sum(const real *k, dw x, num n) {
+    num least = pow2_at_least(k, sub(k, cst(k, k->wide ? -1022.0 : -126.0), n)); /* the least normal
+                                                                                    result / 2^n */
+    num base = sel(k, lt(k, x.h, least), least, cst(k, 0.0));
+    dw s = fast_two_sum(k, base, x.h);
+    num r = sub(k, add(k, s.h, add(k, s.l, x.l)), base);
+    return scale2(k, r, round_near(k, n).integer);
+}
+
 /* e is taken from the bits in steps that vectors of 64 bits have too: the exponent biased to be
  * positive, set into the low bits of 2^23 (2^52). */
 num split_exponent(const real *k, num x, uint64_t offset, num *e, num *index_bits) {

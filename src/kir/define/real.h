@@ -77,6 +77,9 @@ num pow2_at_least(const real *k, num n); /* of an integer as a float; below the 
                                             exponent that one */
 num scale2(const real *k, num x, num n); /* x · 2^n in two steps, the second rounds: right for
                                             subnormal results */
+/* (x.h + x.l) · 2^n rounded once, of n as a float: subnormal results too. x.h > 0, and 0 or normal.
+ */
+num scale_sum(const real *k, dw x, num n);
 /* x = 2^e · m of a finite x > 0, m in [offset, 2 · offset), given by its bits; subnormals too.
  * above: the bits of x less offset. */
 num split_exponent(const real *k, num x, uint64_t offset, num *e, num *above);

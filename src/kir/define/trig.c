@@ -1,4 +1,5 @@
-/* SIN COS TAN of F64: reduction by multiples of pi/2, then two polynomials. F32 has nearest.c.
+/* SIN COS TAN of F64: reduction by multiples of pi/2, then two polynomials; SINPI COSPI. F32 has
+ * nearest.c.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -221,4 +222,68 @@ kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
        bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
     num tangent = dw_quotient(&k, top, bottom), r = turn(&k, tangent, int_shl(b, x.q, 1), arg[0]);
     return ends(&k, arg[0], r, true);
+}
+
+/* ---- of pi x ---- */
+
+/* (sin t - t)/t and cos t - 1 by t², |t| <= pi/128 */
+static const double SIN_PI[] = {-0x1.5555555555555p-3, 0x1.1111111111111p-7,
+                                -0x1.a01a01a01a01ap-13},
+                    COS_PI[] = {-0.5, 0x1.5555555555555p-5, -0x1.6c16c16c16c17p-10,
+                                0x1.a01a01a01a01ap-16};
+
+/* |x| = q/2 + r modulo 2, |r| = j/64 + d, exactly: by the last bits of q it is ± sin(pi |r|), a cos
+ * t
+ * + b sin t of t = pi d, or ± cos(pi |r|), the like. cos(pi x) = sin(pi (x + 1/2)). */
+static kir_value *of_pi(kir_builder *b, num x, bool cosine) {
+    const real made = real_begin(b, HG_TYPE_F64), *k = &made;
+    num size = magnitude(k, x), zero = cst(k, 0.0);
+    num u = sub(k, size, scaled(k, kir_unary(b, KIR_FFLOOR, scaled(k, size, 0.5)), 2.0));
+    rounded q = round_near(k, add(k, u, u));
+    num r = sub(k, u, scaled(k, q.real, 0.5)), v = magnitude(k, r);
+    rounded j = round_near(k, scaled(k, v, 64.0));
+    num tiny = lt(k, v, cst(k, 0x1p-900)), d = sub(k, v, scaled(k, j.real, 0x1p-6));
+    d = mul(k, d, sel(k, tiny, cst(k, 0x1p200), cst(k, 1.0)));
+    num index = int_and(b, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, j.integer), 31),
+        up = kir_add(b, index, index), down = kir_sub(b, kir_const(b, HG_TYPE_U32, 64), up);
+    num entry[4]; /* sine, then cosine, of j pi/64 */
+    for (uint32_t i = 0; i < 4; i++)
+        entry[i] = table_at(k, "sin_pi", sin_pi_f64, HG_COUNT_OF(sin_pi_f64),
+                            int_add(b, i < 2 ? up : down, i & 1));
+    num turns = cosine ? int_add(b, q.integer, 1) : q.integer, odd = odd_mask(k, turns);
+    num swapped[4]; /* sine and cosine of j pi/64 + pi/2 where it is odd */
+    for (uint32_t i = 0; i < 4; i++) {
+        num other = entry[i ^ 2];
+        if (i >= 2) other = neg(k, other);
+        swapped[i] = blend(k, odd, other, entry[i]);
+    }
+    dw a = {swapped[0], swapped[1]}, f = {swapped[2], swapped[3]};
+    /* t is 0 or at least 2^-873 */
+    dw t = dw_mul(k, (dw){d, zero}, table_dw(k, pi_f64)), p = two_prod(k, f.h, t.h);
+    num z = mul(k, t.h, t.h), low = add(k, mul(k, f.h, t.l), mul(k, f.l, t.h));
+    num less = mul(k, a.h, mul(k, z, POLYNOMIAL(k, COS_PI, z)));
+    num more = mul(k, p.h, mul(k, z, POLYNOMIAL(k, SIN_PI, z)));
+    dw sum = fast_two_sum(k, a.h, p.h);
+    sum.l = add(k, sum.l, add(k, add(k, a.l, p.l), add(k, low, add(k, less, more))));
+    num y = scale_sum(k, sum, sel(k, both(k, tiny, eq(k, a.h, zero)), cst(k, -200.0), zero));
+    num sign = int_shl(b, int_and(b, turns, 2), 62),
+        left = kir_binary(b, KIR_AND, bits_of(b, r),
+                          kir_binary(b, KIR_XOR, odd, kir_const(b, odd->type, UINT64_MAX)));
+    sign = kir_binary(b, KIR_XOR, sign, int_and(b, left, sign_bit(k->type)));
+    num turned = real_of(b, kir_binary(b, KIR_XOR, bits_of(b, y), sign));
+    y = sel(k, eq(k, y, zero), zero, turned); /* a zero has the sign of x, or none */
+    if (!cosine)
+        y = real_of(
+            b, kir_binary(b, KIR_XOR, bits_of(b, y), int_and(b, bits_of(b, x), sign_bit(k->type))));
+    return ends(k, x, y, false);
+}
+
+kir_value *define_sinpi(kir_builder *b, hg_type type, kir_value *const *arg) {
+    (void)type;
+    return of_pi(b, arg[0], false);
+}
+
+kir_value *define_cospi(kir_builder *b, hg_type type, kir_value *const *arg) {
+    (void)type;
+    return of_pi(b, arg[0], true);
 }

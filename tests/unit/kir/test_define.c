@@ -71,6 +71,7 @@ UNARY(o_exp, mpfr_exp) UNARY(o_log, mpfr_log) UNARY(o_log2, mpfr_log2) UNARY(o_l
 UNARY(o_cos, mpfr_cos) UNARY(o_tan, mpfr_tan) UNARY(o_tanh, mpfr_tanh) UNARY(o_erf, mpfr_erf) UNARY(o_rsqrt, mpfr_rec_sqrt)
 UNARY(o_exp2, mpfr_exp2) UNARY(o_expm1, mpfr_expm1) UNARY(o_log1p, mpfr_log1p) UNARY(o_cbrt, mpfr_cbrt) UNARY(o_erfc, mpfr_erfc)
 UNARY(o_atan, mpfr_atan) UNARY(o_asin, mpfr_asin) UNARY(o_acos, mpfr_acos) UNARY(o_sinh, mpfr_sinh) UNARY(o_cosh, mpfr_cosh)
+UNARY(o_exp10, mpfr_exp10) UNARY(o_sinpi, mpfr_sinpi) UNARY(o_cospi, mpfr_cospi)
 UNARY(o_asinh, mpfr_asinh) UNARY(o_acosh, mpfr_acosh) UNARY(o_atanh, mpfr_atanh)
     /* clang-format on */
     static void o_pow(mpfr_t r, const mpfr_t x, const mpfr_t y) {
@@ -150,6 +151,9 @@ static const measured FUNCTIONS[] = {
     {"pow", HG_OP_POW, o_pow, 2, 2, -3, 60, -3, 60},
     {"atan2", HG_OP_ATAN2, o_atan2, 2, 2, -3, 3, -3, 3},
     {"exp2", HG_OP_EXP2, o_exp2, 1, 1, -151, 129, -1076, 1025},
+    {"exp10", HG_OP_EXP10, o_exp10, 1, 1, -46, 39, -324, 309},
+    {"sinpi", HG_OP_SINPI, o_sinpi, 1, 1, -9, 9, -9, 9},
+    {"cospi", HG_OP_COSPI, o_cospi, 1, 1, -9, 9, -9, 9},
     {"expm1", HG_OP_EXPM1, o_expm1, 1, 1, -20, 89, -40, 710},
     {"log1p", HG_OP_LOG1P, o_log1p, 1, 1, -1, 4, -1, 4},
     {"cbrt", HG_OP_CBRT, o_cbrt, 1, 1, -30, 30, -30, 30},

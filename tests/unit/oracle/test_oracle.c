@@ -248,6 +248,11 @@ static void test_functions(void) {
         CHECK(fabs(f64_of(eval(HG_OP_SIN, HG_TYPE_F64, b, 0)) - sin(x)) <= 0x1p-51);
         CHECK(fabs(f64_of(eval(HG_OP_TANH, HG_TYPE_F64, b, 0)) - tanh(x)) <= 0x1p-51);
         CHECK(fabs(f64_of(eval(HG_OP_EXP2, HG_TYPE_F64, b, 0)) - exp2(x)) <= 0x1p-51 * exp2(x));
+        CHECK(fabs(f64_of(eval(HG_OP_EXP10, HG_TYPE_F64, b, 0)) - pow(10, x)) <=
+              0x1p-51 * pow(10, x));
+        CHECK(fabs(f64_of(eval(HG_OP_SINPI, HG_TYPE_F64, f64(x / 40), 0)) - sin(M_PI * x / 40)) <=
+              0x1p-51);
+        CHECK(fabs(f64_of(eval(HG_OP_COSPI, HG_TYPE_F64, b, 0)) - cos(M_PI * x)) <= 0x1p-46);
         CHECK(fabs(f64_of(eval(HG_OP_EXPM1, HG_TYPE_F64, b, 0)) - expm1(x)) <=
               0x1p-50 * fabs(expm1(x)));
         CHECK(fabs(f64_of(eval(HG_OP_LOG1P, HG_TYPE_F64, f64(fabs(x)), 0)) - log1p(fabs(x))) <=
