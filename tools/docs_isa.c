@@ -126,8 +126,11 @@ static const char *types_of(const hg_op_info *op) {
 static const char *numbers_of(const hg_op_info *op) {
     switch ((hg_numbers)op->numbers) {
     case HG_NUMBERS_EXACT: return "exact";
-    case HG_NUMBERS_ULP1: return "1 ULP";
-    case HG_NUMBERS_ULP2: return "2 ULP";
+    case HG_NUMBERS_ULP1: return "rounded correctly; f64 within 1 ULP";
+    case HG_NUMBERS_ULP2:
+        return op->operand_count == 2 ? "rounded correctly; f64 within 2 ULP"
+                                      : "f32 rounded correctly, halves that once more; f64 within "
+                                        "2 ULP";
     case HG_NUMBERS_BOUNDED: return "bounded";
     }
     return "?";

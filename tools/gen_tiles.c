@@ -171,7 +171,9 @@ static const native NATIVE[] = {
     {HG_OP_POPC, "popc", false, false, true},   {HG_OP_BREV, "brev", false, false, true},
     {HG_OP_MAD, "mad", true, true, false},      {HG_OP_FMS, "fms", true, true, false},
     {HG_OP_EXP10, "exp10", true, true, false},  {HG_OP_SINPI, "sinpi", true, true, false},
-    {HG_OP_COSPI, "cospi", true, true, false},  {HG_OP_DOT4, "dot4", false, false, true},
+    {HG_OP_COSPI, "cospi", true, true, false},  {HG_OP_ASINH, "asinh", true, true, false},
+    {HG_OP_ACOSH, "acosh", true, true, false},  {HG_OP_ATANH, "atanh", true, true, false},
+    {HG_OP_DOT4, "dot4", false, false, true},
 };
 
 /* A loop around a definition with rare branches: 256 lanes without them; where one was needed,

@@ -504,7 +504,7 @@ static inline hg_builder *hg_build_sigmoid(hg_builder *builder, hg_type type, ui
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
     return hg_builder_add(builder, 0x08A, type, HG_TYPE_COUNT, args, 2);
 }
-/** dst = src/2 * (1 + erf(src / sqrt 2)); within 4 ULP in f64 */
+/** dst = src/2 * (1 + erf(src / sqrt 2)) */
 static inline hg_builder *hg_build_gelu(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
     return hg_builder_add(builder, 0x08B, type, HG_TYPE_COUNT, args, 2);

@@ -47,8 +47,10 @@ void exact_end(exact *e);
  * on above the largest number, INFINITY for a NaN, an infinity, a finite number or a sign of zero
  * in the wrong place. */
 double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, uint64_t got);
-/* The true value of an f32, rounded to f32. */
-uint64_t exact_nearest(exact *e, const function *f, uint32_t x);
+/* The true value of an f32 or two, rounded to f32. */
+uint64_t exact_nearest(exact *e, const function *f, uint32_t x, uint32_t y);
+/* The true value at any x, rounded to odd: then to any format of fewer than 52 bits rightly. */
+double exact_odd(exact *e, const function *f, double x);
 /* Whether it is x/2 and a little more, towards positive infinity: next to 0 of gelu and swish. */
 bool exact_is_half(const function *f, uint32_t x);
 /* How far the fast reference is from the true value, in the same units. */
@@ -77,6 +79,7 @@ long double filter_result(const void *reference, bool wide, size_t i);
 /* Of the library: a backend, its words of HOLOGRAM_PRETEND, the CPU level ("": the best). */
 typedef struct library_choice {
     const char *backend, *pretend, *level;
+    const char *half; /* "f16", "bf16", or NULL */
 } library_choice;
 
 typedef struct subject subject;
@@ -99,5 +102,11 @@ void inputs_random(const function *f, bool wide, uint64_t chunk, void *x, void *
 
 /* Up to room arguments of f64 in x; returns how many. */
 size_t hard_inputs(const function *f, uint64_t *x, size_t room, uint64_t seed);
+
+/* ---- halves.c ---- */
+
+/* Functions of one argument, or one of them, of f16 and bf16 at all arguments. list: what is wrong.
+ */
+void check_halves(const function *only, const library_choice *library, bool list);
 
 #endif

@@ -24,6 +24,19 @@ static void gelu(mpfr_t r, const mpfr_t x) { /* x · erfc(-x / sqrt 2) / 2 */
     mpfr_div_ui(r, r, 2, MPFR_RNDN);
 }
 
+/* Cut, and never a number of few bits but where it is the true value: atan2(y, x) may be next to
+ * y/x. */
+static void of_two(exact *e, function_id id) {
+    int cut = id == FN_HYPOT ? mpfr_hypot(e->r, e->x, e->y, MPFR_RNDZ)
+              : id == FN_POW ? mpfr_pow(e->r, e->x, e->y, MPFR_RNDZ)
+                             : mpfr_atan2(e->r, e->x, e->y, MPFR_RNDZ);
+    if (cut == 0 || !mpfr_regular_p(e->r) || mpfr_min_prec(e->r) > 64) return;
+    if (mpfr_sgn(e->r) > 0)
+        mpfr_nextabove(e->r);
+    else
+        mpfr_nextbelow(e->r);
+}
+
 static void compute(exact *e, const function *f) {
     bool left_end = mpfr_inf_p(e->x) && mpfr_sgn(e->x) < 0;
     switch (f->id) {
@@ -59,9 +72,7 @@ static void compute(exact *e, const function *f) {
     case FN_ASINH: mpfr_asinh(e->r, e->x, MPFR_RNDN); break;
     case FN_ACOSH: mpfr_acosh(e->r, e->x, MPFR_RNDN); break;
     case FN_ATANH: mpfr_atanh(e->r, e->x, MPFR_RNDN); break;
-    case FN_HYPOT: mpfr_hypot(e->r, e->x, e->y, MPFR_RNDN); break;
-    case FN_POW: mpfr_pow(e->r, e->x, e->y, MPFR_RNDN); break;
-    default: mpfr_atan2(e->r, e->x, e->y, MPFR_RNDN); break;
+    default: of_two(e, f->id); break;
     }
     if (left_end && (f->id == FN_GELU || f->id == FN_SWISH))
         mpfr_set_zero(e->r, -1); /* the limit */
@@ -115,12 +126,21 @@ bool exact_is_half(const function *f, uint32_t x) {
     return (f->id == FN_GELU || f->id == FN_SWISH) && (x & INT32_MAX) < 27u << 23 && x << 1 != 0;
 }
 
-uint64_t exact_nearest(exact *e, const function *f, uint32_t x) {
+uint64_t exact_nearest(exact *e, const function *f, uint32_t x, uint32_t y) {
     if (exact_is_half(f, x)) { /* gelu: x/2 + x^2/sqrt(2 pi), swish: x/2 + x^2/4 */
         double half = number_of(x, false) / 2;
         return bits_of_number(half + fabs(half) * 0x1p-40, false);
     }
     mpfr_set_d(e->x, number_of(x, false), MPFR_RNDN);
+    mpfr_set_d(e->y, number_of(y, false), MPFR_RNDN);
     compute(e, f);
     return bits_of_number((double)mpfr_get_flt(e->r, MPFR_RNDN), false);
+}
+
+double exact_odd(exact *e, const function *f, double x) {
+    mpfr_set_d(e->x, x, MPFR_RNDN);
+    compute(e, f);
+    double cut = mpfr_get_d(e->r, MPFR_RNDZ);
+    if (!mpfr_regular_p(e->r) || mpfr_cmp_d(e->r, cut) == 0) return cut;
+    return number_of(bits_of_number(cut, true) | 1, true);
 }

@@ -91,12 +91,43 @@ static uint64_t argument(const function *f, bool wide, uint64_t kind, uint64_t *
                           wide);
 }
 
+/* Pairs of f32 whose results lie in the middle of two numbers, or would but for a hair: powers of
+ * few bits and roots of powers; the diagonals p² + q² of right triangles with sides 2 p q and p² -
+ * q²; quotients that are no normal numbers. */
+static void middle_pair(function_id id, uint64_t *state, float *x, float *y) {
+    static const struct {
+        float power;
+        int bits, root; /* the first is a number of so many bits to the power root */
+    } POWERS[] = {{2, 13, 1},   {3, 9, 1},     {4, 7, 1},     {5, 6, 1},
+                  {7, 4, 1},    {15, 2, 1},    {0.5f, 12, 2}, {1.5f, 9, 2},
+                  {2.5f, 6, 2}, {0.25f, 6, 4}, {-1, 9, 1},    {0.125f, 3, 8}};
+    uint64_t r = random_next(state), s = random_next(state);
+    int e = (int)(r >> 40 & 31) - 16;
+    if (id == FN_POW) {
+        uint64_t k = r % 12;
+        double base = (double)(s >> (64 - POWERS[k].bits) | 1);
+        *x = (float)ldexp(pow(base, POWERS[k].root), e * POWERS[k].root);
+        *y = POWERS[k].power;
+    } else if (id == FN_HYPOT) {
+        double p = (double)(4096 + 2 * (r & 127)), q = (double)(1537 + 2 * (s & 255));
+        *x = (float)ldexp(2 * p * q, e);
+        *y = (float)ldexp(p * p - q * q, e);
+    } else { /* y/x, times 2^-150 */
+        *x = (float)ldexp((double)(s >> 56 | 1), -90 - (int)(r & 31));
+        *y = (float)ldexp(1, 60 - (int)(r & 31));
+    }
+}
+
 void inputs_random(const function *f, bool wide, uint64_t chunk, void *x, void *y, size_t n) {
     uint64_t state = (chunk + 1) * UINT64_C(0xD1B54A32D192ED03) + f->id * 2 + (wide ? 1 : 0);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = argument(f, wide, i % 3, &state);
         put(x, i, bits, wide);
         if (f->args == 1) continue;
+        if (!wide && i % 8 == 7) {
+            middle_pair(f->id, &state, (float *)x + i, (float *)y + i);
+            continue;
+        }
         double power = power_for(number_of(bits, wide), wide, &state);
         put(y, i,
             f->id == FN_POW && i % 4 ? bits_of_number(power, wide)

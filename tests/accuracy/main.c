@@ -10,6 +10,8 @@
  *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or
  * whose reduction is hardest
  *         --peers      glibc, libmvec and SLEEF on the same arguments
+ *         --halves     f16 and bf16 of every function of one argument, or of FUNCTION, at all
+ * 65,536; with --all the results that are wrong, as rows of define/halves.def
  *         --against L  no errors: the results' bits (any NaN is one) beside those of the CPU level
  * L, which lowers operations in another way. Prints the number of results that differ and the first
  * argument of one accuracy --nearest      every 65,521st pattern of every function whose f32 is
@@ -126,34 +128,38 @@ static bool is_nearest(const task *t) { return !t->wide && t->f->bound[0] == 0.5
 static void settle_nearest(worker *w) {
     const task *t = w->t;
     figures *s = &w->of[0];
-    const uint32_t *x = (const uint32_t *)w->x, *got = (const uint32_t *)w->got;
+    const uint32_t *x = (const uint32_t *)w->x, *got = (const uint32_t *)w->got,
+                   *second = t->f->args == 2 ? (const uint32_t *)w->y : NULL;
     const double relative = t->f->id == FN_GELU ? 0x1p-43 : 0x1p-49;
     uint32_t *open = (uint32_t *)w->errors;
     s->measured = true;
     if (!filter_nearest((const double *)w->reference, got, relative, CHUNK, open)) {
-        if (x[0] << 1 != 0) return; /* the chunks that begin with a zero are looked at */
+        if (second || x[0] << 1 != 0) return; /* the chunks that begin with a zero are looked at */
     }
     for (size_t i = 0; i < CHUNK; i++) {
-        bool zero = x[i] << 1 == 0, near = open[i] == 2 && !exact_is_half(t->f, x[i]);
+        uint32_t y = second ? second[i] : 0;
+        bool zero = !second && x[i] << 1 == 0, near = open[i] == 2 && !exact_is_half(t->f, x[i]);
         if (!open[i] && !zero) continue;
         double given = number_of(x[i], false), result = number_of(got[i], false);
         if (isnan(result) && gives_nan(t->f, given)) continue;
-        uint32_t right = (uint32_t)exact_nearest(&w->e, t->f, x[i]);
+        uint32_t right = (uint32_t)exact_nearest(&w->e, t->f, x[i], y);
         bool good = got[i] == right || (isnan(result) && isnan(number_of(right, false)));
         w->decided += near || zero || !good;
         if (t->near && !w->planting && near) {
             flockfile(t->near);
-            fprintf(t->near, "%s f32 %08x\n", t->f->name, (unsigned)x[i]);
+            fprintf(t->near, "%s f32 %08x", t->f->name, (unsigned)x[i]);
+            fprintf(t->near, second ? " %08x\n" : "\n", (unsigned)y);
             funlockfile(t->near);
         }
-        double error = good && !near ? 0 : exact_error(&w->e, t->f, false, x[i], 0, got[i]);
+        double error = good && !near ? 0 : exact_error(&w->e, t->f, false, x[i], y, got[i]);
         if (!good && s->above++ < 8 && !w->planting)
-            fprintf(stderr, "%s of %08x is %08x, not %08x\n", t->f->name, (unsigned)x[i],
-                    (unsigned)got[i], (unsigned)right);
-        if (isinf(error) && !good && !w->planting && !s->wrong++) s->wrong_x = x[i];
+            fprintf(stderr, "%s of %08x %08x is %08x, not %08x\n", t->f->name, (unsigned)x[i],
+                    (unsigned)y, (unsigned)got[i], (unsigned)right);
+        if (isinf(error) && !good && !w->planting && !s->wrong++) s->wrong_x = x[i], s->wrong_y = y;
         if (error <= s->worst || isinf(error) || w->planting) continue;
         s->worst = error;
         s->x = x[i];
+        s->y = y;
         s->got = got[i];
     }
 }
@@ -257,7 +263,7 @@ static bool same_bits(uint64_t x, uint64_t y, bool wide) {
 static void *work_against(void *argument) {
     worker *w = argument;
     task *t = w->t;
-    library_choice other = {t->library.backend, t->library.pretend, t->against};
+    library_choice other = {t->library.backend, t->library.pretend, t->against, NULL};
     subject *one = subject_open(0, t->f, t->wide, &t->library),
             *two = subject_open(0, t->f, t->wide, &other);
     uint64_t *second = calloc(CHUNK, sizeof *second);
@@ -377,7 +383,7 @@ typedef struct known {
 static bool known_right(exact *e, const known *k, uint64_t got) {
     if (k->wide || k->f->bound[0] != 0.5)
         return exact_error(e, k->f, k->wide, k->x, k->y, got) <= k->f->bound[k->wide];
-    uint64_t right = exact_nearest(e, k->f, (uint32_t)k->x);
+    uint64_t right = exact_nearest(e, k->f, (uint32_t)k->x, (uint32_t)k->y);
     return same_bits(right, got, false);
 }
 
@@ -451,10 +457,10 @@ static bool read_part(const char *text, uint64_t *part) {
 }
 
 int main(int argc, char **argv) {
-    task t = {.library = {"cpu", "", ""}};
+    task t = {.library = {"cpu", "", "", NULL}};
     uint64_t random = 0, hard = 0, seed = 1, part[3] = {0, 0, 1};
     const char *worst = NULL;
-    bool all = false, nearest = false;
+    bool all = false, nearest = false, halves = false;
     int threads = 2;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -464,6 +470,8 @@ int main(int argc, char **argv) {
             i += read_part(value, part);
         else if (strcmp(argv[i], "--nearest") == 0)
             nearest = true;
+        else if (strcmp(argv[i], "--halves") == 0)
+            halves = true;
         else if (strcmp(argv[i], "--near") == 0)
             t.near = fopen(value, "a"), i++;
         else if (strcmp(argv[i], "--peers") == 0)
@@ -498,12 +506,13 @@ int main(int argc, char **argv) {
     for (int i = 0; i < FN_COUNT && nearest; i++) {
         task slice = t;
         slice.f = &FUNCTIONS[i];
-        slice.from = SOURCE_EVERY;
+        slice.from = slice.f->args == 1 ? SOURCE_EVERY : SOURCE_RANDOM;
         slice.every = 65521;
         slice.inputs = CHUNK;
         slice.chunks = 1;
         if (is_nearest(&slice)) measure(&slice, 1);
     }
+    if (halves) check_halves(t.f, &t.library, all);
     if (worst) check_worst(worst, &t.library);
     if (t.f && (all || t.every) && !t.wide && t.f->args == 1) {
         t.from = t.every ? SOURCE_EVERY : SOURCE_ALL;

@@ -15,6 +15,7 @@ struct subject {
     int which;
     const function *f;
     bool wide;
+    const char *half;
     hg_backend *backend;
     hg_program *program;
     hg_params *params;
@@ -28,8 +29,11 @@ const char *subject_name(int which) {
 
 /* ---- the library ---- */
 
-static int program_text(const function *f, bool wide, char *text, size_t room) {
-    const char *t = wide ? "f64" : "f32";
+static uint32_t size_of(const subject *s) { return s->half ? 2 : s->wide ? 8 : 4; }
+
+static int program_text(const subject *s, char *text, size_t room) {
+    const function *f = s->f;
+    const char *t = s->half ? s->half : s->wide ? "f64" : "f32";
     int n = snprintf(
         text, room,
         ".atlas 1\n.program accuracy\n.param r1 out buffer %s out\n.param r2 x buffer %s in\n", t,
@@ -37,7 +41,10 @@ static int program_text(const function *f, bool wide, char *text, size_t room) {
     if (f->args == 2) n += snprintf(text + n, room - (size_t)n, ".param r3 y buffer %s in\n", t);
     n += snprintf(text + n, room - (size_t)n,
                   "    mov_imm.u32 r9, %d\n    shl.u64 r8, r255, r9\n    ldg.%s r10, [r2 + r8]\n",
-                  wide ? 3 : 2, t);
+                  s->half   ? 1
+                  : s->wide ? 3
+                            : 2,
+                  t);
     if (f->args == 2) n += snprintf(text + n, room - (size_t)n, "    ldg.%s r11, [r3 + r8]\n", t);
     return n + snprintf(text + n, room - (size_t)n,
                         "    %s.%s r12, r10%s\n    stg.%s [r1 + r8], r12\n", f->name, t,
@@ -47,7 +54,7 @@ static int program_text(const function *f, bool wide, char *text, size_t room) {
 static hg_status library_begin(subject *s, const library_choice *choice) {
     static const char *const NAMES[] = {"out", "x", "y"};
     char text[1024];
-    int length = program_text(s->f, s->wide, text, sizeof text);
+    int length = program_text(s, text, sizeof text);
     hg_config config = hg_config_default();
     snprintf(config.backend, sizeof config.backend, "%s", choice->backend);
     snprintf(config.pretend, sizeof config.pretend, "%s", choice->pretend);
@@ -58,7 +65,7 @@ static hg_status library_begin(subject *s, const library_choice *choice) {
     if (status == HG_OK) status = hg_program_verify(s->program, NULL);
     s->params = hg_params_create();
     for (int i = 0; i < 1 + s->f->args && status == HG_OK; i++) {
-        status = hg_backend_allocate_buffer(s->backend, (uint64_t)CHUNK * (s->wide ? 8 : 4),
+        status = hg_backend_allocate_buffer(s->backend, (uint64_t)CHUNK * size_of(s),
                                             &s->buffers[i]);
         if (status == HG_OK) status = hg_params_set_buffer(s->params, NAMES[i], s->buffers[i]);
     }
@@ -66,7 +73,7 @@ static hg_status library_begin(subject *s, const library_choice *choice) {
 }
 
 static bool library_run(subject *s, const void *x, const void *y, void *out, size_t n) {
-    uint64_t bytes = (uint64_t)n * (s->wide ? 8 : 4);
+    uint64_t bytes = (uint64_t)n * size_of(s);
     hg_launch launch = HG_LAUNCH_INIT;
     launch.block[0] = 256;
     launch.grid[0] = CHUNK / 256;
@@ -252,6 +259,7 @@ subject *subject_open(int which, const function *f, bool wide, const library_cho
     s->which = which;
     s->f = f;
     s->wide = wide;
+    s->half = choice->half;
     if (which == 0 && library_begin(s, choice) != HG_OK) {
         fprintf(stderr, "accuracy: %s: %s\n", f->name, hg_last_error_text());
         subject_close(s);

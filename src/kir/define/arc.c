@@ -1,5 +1,5 @@
-/* ATAN2 and, of F64, ATAN by a polynomial below tan(pi/8), ASIN ACOS by one below 1/2 and the half
- * angle above. F32 has nearest.c for all but ATAN2.
+/* ATAN ATAN2 of F64 by a polynomial below tan(pi/8), ASIN ACOS by one below 1/2 and the half angle
+ * above. F32 has nearest.c and nearest_pairs.c.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -13,10 +13,8 @@ static void atan_operands(const real *k, num *n, num *d) {
     num both_infinite = eq(k, *n, infinity), infinite = eq(k, *d, infinity);
     *n = sel(k, infinite, sel(k, both_infinite, one, zero), *n);
     *d = sel(k, either(k, infinite, eq(k, *d, zero)), one, *d); /* 0/0 becomes 0/1 */
-    num big = lt(k, cst(k, k->wide ? 0x1p500 : 0x1p60), *d),
-        small = lt(k, *d, cst(k, k->wide ? 0x1p-450 : 0x1p-50));
-    num scale = sel(k, big, cst(k, k->wide ? 0x1p-600 : 0x1p-64),
-                    sel(k, small, cst(k, k->wide ? 0x1p624 : 0x1p99), one));
+    num big = lt(k, cst(k, 0x1p500), *d), small = lt(k, *d, cst(k, 0x1p-450));
+    num scale = sel(k, big, cst(k, 0x1p-600), sel(k, small, cst(k, 0x1p624), one));
     *n = mul(k, *n, scale);
     *d = mul(k, *d, scale);
 }
@@ -24,26 +22,28 @@ static void atan_operands(const real *k, num *n, num *d) {
 /* atan of t = n/d in [0, 1], and whether pi/4 is to be added: above tan(pi/8) it is pi/4 + atan((n
  * - d)/(n + d)). */
 static dw atan_quotient(const real *k, num n, num d, num *upper) {
-    *upper = lt(k, scaled(k, d, k->wide ? 0x1.a827999fcef32p-2 : 0x1.a827ap-2), n);
+    *upper = lt(k, scaled(k, d, 0x1.a827999fcef32p-2), n);
     dw difference = two_sum(k, n, neg(k, d)), total = two_sum(k, d, n);
     num zero = cst(k, 0.0);
     dw top = dw_sel(k, *upper, difference, (dw){n, zero});
     dw bottom = dw_sel(k, *upper, total, (dw){d, zero});
-    /* A top of a difference is 0 or at least 2^-75 (F64: 2^-504). One that is n may be smaller than
-     * the range of FMULERR, or the quotient subnormal: then it is below 2^-50 (F64: 2^-500), and
-     * either not used or lost beside a quarter of pi or more. */
+    /* A top of a difference is 0 or at least 2^-504. One that is n may be smaller than the range
+     * of FMULERR, or the quotient subnormal: then it is below 2^-500, and either not used or lost
+     * beside a quarter of pi or more. */
     dw t = dw_div(k, top, bottom);
     t = fast_two_sum(k, t.h, t.l);
-    num z = mul(k, t.h, t.h);
-    num cubic = mul(k, mul(k, t.h, z), HORNER(k, atan_a, z));
-    return (dw){t.h, add(k, t.l, cubic)};
+    dw z = dw_mul(k, t, t), p = PRECISE(k, atan_a, z), cubic = dw_mul(k, t, z);
+    cubic = dw_mul(k, cubic, p);
+    dw sum = fast_two_sum(k, t.h, cubic.h);
+    sum.l = add(k, sum.l, add(k, t.l, cubic.l));
+    return sum;
 }
 
 /* count · pi/4 ± t, the count small and whole. */
 static num quarters(const real *k, num count, dw t, num minus) {
     t.h = sel(k, minus, neg(k, t.h), t.h);
     t.l = sel(k, minus, neg(k, t.l), t.l);
-    const double *quarter = CONSTANT(k, quarter_pi);
+    const double *quarter = quarter_pi_f64;
     dw base = two_prod(k, count, cst(k, quarter[0])); /* 0 to 4 */
     dw s = two_sum(k, base.h, t.h);
     num low = add(k, base.l, scaled(k, count, quarter[1]));
@@ -69,7 +69,7 @@ kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
     num y = arg[0], x = arg[1], ay = magnitude(&k, y), ax = magnitude(&k, x);
     num swap = lt(&k, ax, ay), left = is_negative(&k, x);
     num n = sel(&k, swap, ax, ay), d = sel(&k, swap, ay, ax), upper;
-    num direct = both(&k, kir_not(b, left), lt(&k, ay, scaled(&k, ax, k.wide ? 0x1p-28 : 0x1p-13)));
+    num direct = both(&k, kir_not(b, left), lt(&k, ay, scaled(&k, ax, 0x1p-28)));
     direct = either(&k, direct, both(&k, kir_not(b, left), eq(&k, ay, cst(&k, 0.0))));
     atan_operands(&k, &n, &d);
     dw t = atan_quotient(&k, n, d, &upper);
@@ -88,29 +88,33 @@ kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
 typedef struct half_angle {
     num large; /* a > 1/2 */
     dw base;   /* s with its rounding error, or a */
-    num rest;  /* base · z · P(z) */
+    dw rest;   /* base · z · P(z) */
 } half_angle;
 
 static half_angle halve(const real *k, num a) {
     half_angle out;
     num half = cst(k, 0.5), one = cst(k, 1.0), zero = cst(k, 0.0);
     out.large = lt(k, half, a);
-    num z = sel(k, out.large, scaled(k, sub(k, one, a), 0.5), mul(k, a, a));
+    dw a2 = two_prod(k, a, a); /* lost where it is below 2^-968 */
+    num z = sel(k, out.large, scaled(k, sub(k, one, a), 0.5), a2.h),
+        zl = sel(k, out.large, zero, a2.l);
     num s = kir_unary(k->b, KIR_FSQRT, z);
     dw square = two_prod(k, s, s); /* z; used where it is a whole number of 2^-54 */
     num left = sub(k, sub(k, z, square.h), square.l);
     num low = quotient(k, scaled(k, left, 0.5), sel(k, eq(k, s, zero), one, s));
     out.base = dw_sel(k, out.large, (dw){s, low}, (dw){a, zero});
-    out.rest = mul(k, out.base.h, mul(k, z, POLYNOMIAL(k, asin_p_f64, z)));
+    dw zz = {z, zl}, p = PRECISE(k, asin_p, zz), third = dw_mul(k, out.base, zz);
+    out.rest = dw_mul(k, third, p);
     return out;
 }
 
 /* count · pi/2 + times · (base + rest), count 0, 1 or 2, times a power of two. */
 static num from_half(const real *k, num count, num times, half_angle h) {
     dw pi = table_dw(k, half_pi_dw_f64);
-    num t = mul(k, times, h.base.h), rest = mul(k, times, add(k, h.base.l, h.rest));
-    dw s = two_sum(k, mul(k, count, pi.h), t);
-    return add(k, s.h, add(k, s.l, add(k, mul(k, count, pi.l), rest)));
+    num t = mul(k, times, h.base.h), rest = mul(k, times, add(k, h.base.l, h.rest.l));
+    dw s = two_sum(k, mul(k, count, pi.h), t), u = two_sum(k, s.h, mul(k, times, h.rest.h));
+    num low = add(k, s.l, u.l), more = add(k, mul(k, count, pi.l), rest);
+    return add(k, u.h, add(k, low, more));
 }
 
 /* NaN outside [-1, 1]. */

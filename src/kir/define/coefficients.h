@@ -4,11 +4,6 @@
 
 #include <stdint.h>
 
-/* (e^r - 1 - r)/r^2, |r| <= ln2/2, |error| 1.41e-9 */
-static const double exp_q_f32[] = {
-    0x1.0000000000000p-1, 0x1.5555560000000p-3,  0x1.5554e80000000p-5,
-    0x1.1110e00000000p-7, 0x1.6d43b00000000p-10, 0x1.a1256c0000000p-13,
-};
 /* (e^r - 1 - r)/r^2, |r| <= ln2/2, |error| 1.41e-18 */
 static const double exp_q_f64[] = {
     0x1.0000000000000p-1,  0x1.5555555555557p-3,  0x1.5555555555556p-5,  0x1.11111111100bep-7,
@@ -16,21 +11,10 @@ static const double exp_q_f64[] = {
     0x1.27e4db46cddd1p-22, 0x1.af4e554377204p-26, 0x1.1f7340dbc337ep-29,
 };
 /* ln 2 in parts; n times the first two is exact */
-static const double ln2_f32[] = {
-    0x1.62e4000000000p-1,
-    0x1.7f7c000000000p-20,
-    0x1.1cf79a0000000p-36,
-};
-/* ln 2 in parts; n times the first two is exact */
 static const double ln2_f64[] = {
     0x1.62e42fefa3000p-1,
     0x1.3de6af278e000p-42,
     0x1.9cc01f97b57a0p-83,
-};
-/* 1/ln 2, high and low */
-static const double log2e_f32[] = {
-    0x1.7154760000000p+0,
-    0x1.4ae0c00000000p-26,
 };
 /* 1/ln 2, high and low */
 static const double log2e_f64[] = {
@@ -71,6 +55,12 @@ static const double log2_10_f64[] = {
 static const double ln10_f64[] = {
     0x1.26bb1bbb55516p+1,
     -0x1.f48ad494ea3e9p-53,
+};
+/* ln(2)/4 in parts; n < 2^13 times the first two is exact */
+static const double quarter_ln2_f64[] = {
+    0x1.62e42fefa2000p-3,
+    0x1.9ef35793c6000p-43,
+    0x1.673007e5ed5e8p-83,
 };
 /* 2^(j/4), j = 1, 2, 3, high and low */
 static const double quarter_power_f64[] = {
@@ -145,110 +135,6 @@ static const double sin_pi_f64[] = {
     -0x1.c57bc2e24aa15p-57,
     0x1.0000000000000p+0,
     0x0.0p+0,
-};
-/* rows r, -log(r) high, low; |z r - 1| <= 0.02344 */
-static const double log_table_f32[] = {
-    0x1.6a00000000000p+0,
-    -0x1.62c8300000000p-2,
-    0x1.a8c70e0000000p-27,
-    0x1.6240000000000p+0,
-    -0x1.4c9f0a0000000p-2,
-    0x1.ead3c40000000p-30,
-    0x1.5ac0000000000p+0,
-    -0x1.36b5780000000p-2,
-    0x1.287dde0000000p-27,
-    0x1.5380000000000p+0,
-    -0x1.2112560000000p-2,
-    0x1.9e7a7e0000000p-28,
-    0x1.4cc0000000000p+0,
-    -0x1.0c81d40000000p-2,
-    -0x1.0c150e0000000p-27,
-    0x1.4600000000000p+0,
-    -0x1.ef0adc0000000p-3,
-    -0x1.7b8b260000000p-28,
-    0x1.3fc0000000000p+0,
-    -0x1.c765ba0000000p-3,
-    0x1.b2972a0000000p-31,
-    0x1.3980000000000p+0,
-    -0x1.9ef83e0000000p-3,
-    0x1.b12cba0000000p-28,
-    0x1.33c0000000000p+0,
-    -0x1.790ed40000000p-3,
-    -0x1.dc4c660000000p-28,
-    0x1.2e00000000000p+0,
-    -0x1.526e5e0000000p-3,
-    -0x1.d0da1c0000000p-30,
-    0x1.2880000000000p+0,
-    -0x1.2cca100000000p-3,
-    0x1.4141b60000000p-28,
-    0x1.2340000000000p+0,
-    -0x1.08338a0000000p-3,
-    -0x1.ff45060000000p-28,
-    0x1.1e40000000000p+0,
-    -0x1.c979780000000p-4,
-    -0x1.af1d240000000p-29,
-    0x1.1940000000000p+0,
-    -0x1.814be20000000p-4,
-    -0x1.fc601c0000000p-31,
-    0x1.1480000000000p+0,
-    -0x1.3b875a0000000p-4,
-    0x1.d392440000000p-30,
-    0x1.1000000000000p+0,
-    -0x1.f0a30c0000000p-5,
-    -0x1.162a660000000p-37,
-    0x1.0b80000000000p+0,
-    -0x1.67f9500000000p-5,
-    0x1.ed684c0000000p-30,
-    0x1.0740000000000p+0,
-    -0x1.c98d180000000p-6,
-    -0x1.a019020000000p-31,
-    0x1.0300000000000p+0,
-    -0x1.7dc4760000000p-7,
-    0x1.fbd6240000000p-37,
-    0x1.0000000000000p+0,
-    0x0.0p+0,
-    0x0.0p+0,
-    0x1.ed00000000000p-1,
-    0x1.35c8c00000000p-5,
-    -0x1.57b3e60000000p-31,
-    0x1.de80000000000p-1,
-    0x1.152b7a0000000p-4,
-    -0x1.9130ce0000000p-30,
-    0x1.d100000000000p-1,
-    0x1.8a64780000000p-4,
-    -0x1.5b88f60000000p-30,
-    0x1.c400000000000p-1,
-    0x1.fe89140000000p-4,
-    -0x1.890aa60000000p-30,
-    0x1.b800000000000p-1,
-    0x1.365fcc0000000p-3,
-    -0x1.fd4dfe0000000p-28,
-    0x1.ac80000000000p-1,
-    0x1.6c9d080000000p-3,
-    -0x1.6fe01c0000000p-30,
-    0x1.a180000000000p-1,
-    0x1.a1dfc40000000p-3,
-    0x1.e36fe20000000p-32,
-    0x1.9700000000000p-1,
-    0x1.d60a180000000p-3,
-    -0x1.bf2bae0000000p-33,
-    0x1.8d00000000000p-1,
-    0x1.047e600000000p-2,
-    0x1.9bd0760000000p-27,
-    0x1.8400000000000p-1,
-    0x1.1bf9960000000p-2,
-    0x1.ad35ca0000000p-29,
-    0x1.7b00000000000p-1,
-    0x1.3401e20000000p-2,
-    -0x1.aa268c0000000p-27,
-    0x1.7280000000000p-1,
-    0x1.4b3c080000000p-2,
-    -0x1.1b302c0000000p-27,
-};
-/* (log(1+f) - f + f^2/2)/f^3 on the table's intervals, |error| 5.62e-11 */
-static const double log_t_f32[] = {
-    0x1.5555560000000p-2,  -0x1.fffffe0000000p-3, 0x1.9999980000000p-3,
-    -0x1.55825a0000000p-3, 0x1.24ba4e0000000p-3,
 };
 /* rows r, -log(r) high, low; |z r - 1| <= 0.003937 */
 static const double log_table_f64[] = {
@@ -637,7 +523,7 @@ static const double log_table_f64[] = {
     0x1.5d01dc49ff2e8p-2,
     0x1.5719f4bda516fp-58,
 };
-/* the same on the table's intervals, |error| 2.3e-20 */
+/* (log(1+f) - f + f^2/2)/f^3 on the table's intervals, |error| 2.3e-20 */
 static const double log_t_f64[] = {
     0x1.5555555555555p-2, -0x1.0000000000001p-2, 0x1.999999999999bp-3, -0x1.555555549c76ap-3,
     0x1.24924923ea38ep-3, -0x1.00016c071abe4p-3, 0x1.c71f07a586631p-4,
@@ -651,6 +537,12 @@ static const double sin_s_f64[] = {
 static const double cos_c_f64[] = {
     0x1.5555555555555p-5,   -0x1.6c16c16c16963p-10, 0x1.a01a019f4ddfdp-16,
     -0x1.27e4fa16cc1bcp-22, 0x1.1eeb67d014ecep-29,  -0x1.907cd8f26aa3fp-37,
+};
+/* pi/64 in parts; k <= 16 times the first two is exact */
+static const double pi_64_f64[] = {
+    0x1.921fb54442d00p-5,
+    0x1.8469898cc5160p-53,
+    0x1.01b839a25204ap-101,
 };
 /* pi/2 in parts; k < 2^21 times the first three is exact */
 static const double half_pi_f64[] = {
@@ -674,19 +566,9 @@ static const double pi_f64[] = {
     0x1.1a62633145c07p-53,
 };
 /* pi/4, high and low */
-static const double quarter_pi_f32[] = {
-    0x1.921fb60000000p-1,
-    -0x1.777a5c0000000p-26,
-};
-/* pi/4, high and low */
 static const double quarter_pi_f64[] = {
     0x1.921fb54442d18p-1,
     0x1.1a62633145c07p-55,
-};
-/* (atan(t)/t - 1)/t^2 in t^2, |t| <= tan(pi/8), |error| 1.56e-8 */
-static const double atan_a_f32[] = {
-    -0x1.5555540000000p-2, 0x1.99972e0000000p-3,  -0x1.241fe60000000p-3,
-    0x1.b809900000000p-4,  -0x1.082f6c0000000p-4,
 };
 /* (atan(t)/t - 1)/t^2 in t^2, |t| <= tan(pi/8), |error| 1.17e-18 */
 static const double atan_a_f64[] = {
@@ -694,8 +576,28 @@ static const double atan_a_f64[] = {
     -0x1.745d165c4963dp-4, 0x1.3b1392a9bfc1ep-4, -0x1.110e84a9ff6d0p-4, 0x1.e199c61c5d19dp-5,
     -0x1.ac78582f05de6p-5, 0x1.74d3a70d6fa9fp-5, -0x1.1b1990fdcc8d0p-5, 0x1.0a9977ee8747ap-6,
 };
-/* (asin(t)/t - 1)/t^2 in t^2, |t| <= 1/2, |error| 1.5e-17 */
+/* what the first ones were rounded by */
+static const double atan_a_low_f64[] = {
+    -0x1.3f9f83edc378dp-56,
+    0x1.d1f8a0b102a91p-57,
+    -0x1.89583055ba58bp-57,
+};
+/* (asin(t)/t - 1)/t^2 in t^2, |t| <= 1/2, |error| 4.19e-21 */
 static const double asin_p_f64[] = {
+    0x1.5555555555555p-3,  0x1.3333333333334p-4, 0x1.6db6db6db6c75p-5,  0x1.f1c71c71dc217p-6,
+    0x1.6e8ba2e2f8089p-6,  0x1.1c4ec5dfe81d9p-6, 0x1.c99964e8e2de8p-7,  0x1.7a8b73dc1b007p-7,
+    0x1.3fa92e3923959p-7,  0x1.14f7ebcffc822p-7, 0x1.c232290f7ae75p-8,  0x1.1e6dafec868fcp-7,
+    -0x1.641b6703bb104p-9, 0x1.b20b9dc229eb5p-6, -0x1.dfdd83264a978p-6, 0x1.06c051be25377p-5,
+};
+/* what the first ones were rounded by */
+static const double asin_p_low_f64[] = {
+    0x1.5536fa98a79b6p-57,
+    -0x1.4dbfbd57d8640p-58,
+    0x1.c4963a1428c9dp-60,
+    -0x1.f90af9a6ea297p-60,
+};
+/* the same, |error| 1.5e-17 */
+static const double near_asin[] = {
     0x1.5555555555556p-3, 0x1.3333333332ecap-4, 0x1.6db6db6e31f13p-5, 0x1.f1c71c1db0623p-6,
     0x1.6e8bb1c8209a2p-6, 0x1.1c4d35cf95421p-6, 0x1.c9cf07674736ap-7, 0x1.782651caa6547p-7,
     0x1.52420b04b37bep-7, 0x1.65a9c4dfcf8b2p-8, 0x1.1d189408314eep-6, -0x1.e6aaa8a0a04ccp-7,
@@ -722,6 +624,13 @@ static const double erf_small_f64[] = {
     0x1.565bcd0bcba51p-8,  -0x1.c02db363e49a7p-11, 0x1.f9a30fd49d11cp-14, -0x1.f4d0198dfdacdp-17,
     0x1.b9c0f24056849p-20, -0x1.5dcf0eeb43e89p-23, 0x1.e541441ab429dp-27, -0x1.dc6f00288b59bp-31,
 };
+/* what the first ones were rounded by */
+static const double erf_small_low_f64[] = {
+    -0x1.d65ffbf5291bdp-57,
+    0x1.e556048537ba3p-56,
+    0x1.2bc973ba13977p-59,
+    0x1.14e2f797e22bfp-65,
+};
 /* (a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = 4, 0 <= a <= 39, |error| 1.68e-18 */
 static const double tail_s_f64[] = {
     0x1.82b4bb8c94dcep-1,  -0x1.373e3a893c28ap-1,  0x1.8c6dbf2cfc2afp-2,   -0x1.7dff2bff68368p-3,
@@ -733,8 +642,8 @@ static const double tail_s_f64[] = {
 };
 /* what the first ones were rounded by */
 static const double tail_s_low_f64[] = {
-    -0x1.9ad8cb65779a9p-56,
-    -0x1.d4e24601e6a54p-56,
+    -0x1.9ad8cb65779a9p-56, -0x1.d4e24601e6a54p-56, 0x1.3a78bcf0930bcp-57,
+    0x1.477386d40ad46p-57,  -0x1.a61fdba5ad72cp-60,
 };
 /* (2 atanh(s)/s - 2)/s^2 in s^2, |s| <= (sqrt 2 - 1)/(sqrt 2 + 1), |error| 2.08e-18 */
 static const double near_log[] = {
@@ -769,6 +678,75 @@ static const double near_sinh[] = {
 static const double near_cosh[] = {
     0x1.0000000000000p-1,  0x1.5555555555557p-5,  0x1.6c16c16c15a48p-10,
     0x1.a01a01a9f72adp-16, 0x1.27e4d3f50d87fp-22, 0x1.1f7f6aa421dd8p-29,
+};
+/* log(1+f)/f, high and low; |f| <= 0.004 */
+static const double log1p_twice[] = {
+    0x1.0000000000000p+0,  0x0.0p+0,
+    -0x1.0000000000000p-1, 0x0.0p+0,
+    0x1.5555555555555p-2,  0x1.5555555555555p-56,
+    -0x1.0000000000000p-2, 0x0.0p+0,
+    0x1.999999999999ap-3,  -0x1.999999999999ap-57,
+    -0x1.5555555555555p-3, -0x1.5555555555555p-57,
+    0x1.2492492492492p-3,  0x1.2492492492492p-57,
+    -0x1.0000000000000p-3, 0x0.0p+0,
+    0x1.c71c71c71c71cp-4,  0x1.c71c71c71c71cp-58,
+    -0x1.999999999999ap-4, 0x1.999999999999ap-58,
+    0x1.745d1745d1746p-4,  -0x1.745d1745d1746p-59,
+    -0x1.5555555555555p-4, -0x1.5555555555555p-58,
+    0x1.3b13b13b13b14p-4,  -0x1.3b13b13b13b14p-58,
+    -0x1.2492492492492p-4, -0x1.2492492492492p-58,
+    0x1.1111111111111p-4,  0x1.1111111111111p-60,
+};
+/* e^r, high and low, |r| <= ln2/2 */
+static const double exp_twice[] = {
+    0x1.0000000000000p+0,  0x0.0p+0,
+    0x1.0000000000000p+0,  0x0.0p+0,
+    0x1.0000000000000p-1,  0x0.0p+0,
+    0x1.5555555555555p-3,  0x1.5555555555555p-57,
+    0x1.5555555555555p-5,  0x1.5555555555555p-59,
+    0x1.1111111111111p-7,  0x1.1111111111111p-63,
+    0x1.6c16c16c16c17p-10, -0x1.f49f49f49f49fp-65,
+    0x1.a01a01a01a01ap-13, 0x1.a01a01a01a01ap-73,
+    0x1.a01a01a01a01ap-16, 0x1.a01a01a01a01ap-76,
+    0x1.71de3a556c734p-19, -0x1.c154f8ddc6c00p-73,
+    0x1.27e4fb7789f5cp-22, 0x1.cbbc05b4fa99ap-76,
+    0x1.ae64567f544e4p-26, -0x1.c062e06d1f209p-80,
+    0x1.1eed8eff8d898p-29, -0x1.2aec959e14c06p-83,
+    0x1.6124613a86d09p-33, 0x1.f28e0cc748ebep-87,
+    0x1.93974a8c07c9dp-37, 0x1.05d6f8a2efd1fp-92,
+    0x1.ae7f3e733b81fp-41, 0x1.1d8656b0ee8cbp-97,
+    0x1.ae7f3e733b81fp-45, 0x1.1d8656b0ee8cbp-101,
+    0x1.952c77030ad4ap-49, 0x1.ac981465ddc6cp-103,
+    0x1.6827863b97d97p-53, 0x1.eec01221a8b0bp-107,
+    0x1.2f49b46814157p-57, 0x1.2650f61dbdcb4p-112,
+    0x1.e542ba4020225p-62, 0x1.ea72b4afe3c2fp-120,
+    0x1.71b8ef6dcf572p-66, -0x1.d043ae40c4647p-120,
+    0x1.0ce396db7f853p-70, -0x1.aebcdbd20331cp-124,
+    0x1.761b41316381ap-75, -0x1.3423c7d91404fp-130,
+};
+/* (atan(t)/t - 1)/t^2 in t^2, high and low, |t| <= tan(pi/8) */
+static const double atan_twice[] = {
+    -0x1.5555555555555p-2, -0x1.5555555555555p-56, 0x1.999999999999ap-3, -0x1.999999999999ap-57,
+    -0x1.2492492492492p-3, -0x1.2492492492492p-57, 0x1.c71c71c71c71cp-4, 0x1.c71c71c71c71cp-58,
+    -0x1.745d1745d1746p-4, 0x1.745d1745d1746p-59,  0x1.3b13b13b13b14p-4, -0x1.3b13b13b13b14p-58,
+    -0x1.1111111111111p-4, -0x1.1111111111111p-60, 0x1.e1e1e1e1e1e1ep-5, 0x1.e1e1e1e1e1e1ep-61,
+    -0x1.af286bca1af28p-5, -0x1.af286bca1af28p-59, 0x1.8618618618618p-5, 0x1.8618618618618p-59,
+    -0x1.642c8590b2164p-5, -0x1.642c8590b2164p-60, 0x1.47ae147ae147bp-5, -0x1.eb851eb851eb8p-61,
+    -0x1.2f684bda12f68p-5, -0x1.2f684bda12f68p-59, 0x1.1a7b9611a7b96p-5, 0x1.1a7b9611a7b96p-61,
+    -0x1.0842108421084p-5, -0x1.0842108421084p-60, 0x1.f07c1f07c1f08p-6, -0x1.f07c1f07c1f08p-61,
+    -0x1.d41d41d41d41dp-6, -0x1.0750750750750p-60, 0x1.bacf914c1bad0p-6, -0x1.bacf914c1bad0p-60,
+    -0x1.a41a41a41a41ap-6, -0x1.0690690690690p-60, 0x1.8f9c18f9c18fap-6, -0x1.f3831f3831f38p-61,
+    -0x1.7d05f417d05f4p-6, -0x1.7d05f417d05f4p-62, 0x1.6c16c16c16c17p-6, -0x1.f49f49f49f49fp-61,
+    -0x1.5c9882b931057p-6, -0x1.310572620ae4cp-61, 0x1.4e5e0a72f0539p-6, 0x1.e0a72f0539783p-60,
+    -0x1.4141414141414p-6, -0x1.4141414141414p-62, 0x1.3521cfb2b78c1p-6, 0x1.a90e7d95bc60ap-61,
+    -0x1.29e4129e4129ep-6, -0x1.04a7904a7904ap-60, 0x1.1f7047dc11f70p-6, 0x1.1f7047dc11f70p-60,
+    -0x1.15b1e5f75270dp-6, -0x1.15b1e5f75270dp-64, 0x1.0c9714fbcda3bp-6, -0x1.f79b47582192ep-61,
+    -0x1.0410410410410p-6, -0x1.0410410410410p-60, 0x1.f81f81f81f820p-7, -0x1.f81f81f81f820p-61,
+    -0x1.e9131abf0b767p-7, -0x1.503d226357e17p-62, 0x1.dae6076b981dbp-7, -0x1.9f89467e251a0p-63,
+    -0x1.cd85689039b0bp-7, 0x1.76fc64f52edf9p-62,  0x1.c0e070381c0e0p-7, 0x1.c0e070381c0e0p-61,
+    -0x1.b4e81b4e81b4fp-7, 0x1.f92c5f92c5f93p-61,  0x1.a98ef606a63bep-7, -0x1.f959c427e5671p-61,
+    -0x1.9ec8e951033d9p-7, -0x1.d2a2067b23a54p-63, 0x1.948b0fcd6e9e0p-7, 0x1.948b0fcd6e9e0p-61,
+    -0x1.8acb90f6bf3aap-7, 0x1.721ed7e75346fp-61,
 };
 /* (a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = 4, 0 <= a <= 14.75, |error| 2.31e-18 */
 static const double near_tail[] = {

@@ -92,6 +92,9 @@ static kir_value *(*const NEAREST[KIR_FN_COUNT])(kir_builder *b, kir_value *x) =
     [HG_OP_SINPI] = nearest_sinpi, [HG_OP_COSPI] = nearest_cospi,
 };
 
+static kir_value *(*const NEAREST_PAIRS[KIR_FN_COUNT])(kir_builder *b, kir_value *const *arg) = {
+    [HG_OP_POW] = nearest_pow, [HG_OP_ATAN2] = nearest_atan2, [HG_OP_HYPOT] = nearest_hypot};
+
 static bool in_range(uint16_t fn, hg_type type) {
     return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define;
 }
@@ -115,8 +118,9 @@ bool kir_define_is_small(uint16_t fn, hg_type type) {
 }
 
 kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {
-    return type == HG_TYPE_F32 && NEAREST[fn] ? NEAREST[fn](b, args[0])
-                                              : DEFINITIONS[fn].define(b, type, args);
+    if (type == HG_TYPE_F32 && NEAREST[fn]) return NEAREST[fn](b, args[0]);
+    if (type == HG_TYPE_F32 && NEAREST_PAIRS[fn]) return NEAREST_PAIRS[fn](b, args);
+    return DEFINITIONS[fn].define(b, type, args);
 }
 
 kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type,

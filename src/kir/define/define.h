@@ -19,6 +19,8 @@ kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_
 kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v);  /* u16 bits to f32 */
 kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v); /* f32 to u16 bits, rounded
                                                                            once */
+/* fn of a half, given the result of F32 rounded once more: rounded once. */
+kir_value *kir_correct_half(kir_builder *b, uint16_t fn, hg_type half, kir_value *x, kir_value *r);
 /* w[0] w[1] + w[2] of three widened halves, rounded once to u16 bits. */
 kir_value *kir_fma_half(kir_builder *b, hg_type half, kir_value *const *w);
 /* x + y of one float format rounded to odd: rounding that to a format with at least two bits fewer

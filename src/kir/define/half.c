@@ -95,3 +95,31 @@ kir_value *kir_fma_half(kir_builder *b, hg_type half, kir_value *const *w) {
                                          : kir_derived(b, KIR_FN_FMA_BF16, HG_TYPE_F32, 3, w);
     return kir_narrow_half(b, half, sum);
 }
+
+/* Of an x whose half is subnormal: gelu and swish are x/2 and a little more, towards positive
+ * infinity. */
+static kir_value *half_of_small(kir_builder *b, hg_type half, kir_value *x, kir_value *r) {
+    kir_value *m = int_and(b, x, 0x7FFF), *sign = int_and(b, x, 0x8000);
+    kir_value *least = kir_const(b, HG_TYPE_U16, half == HG_TYPE_F16 ? 0x800 : 0x100);
+    kir_value *one = kir_const(b, HG_TYPE_U16, 1), *none = kir_const(b, HG_TYPE_U16, 0);
+    kir_value *more = kir_select(b, kir_binary(b, KIR_CMP_EQ, sign, none), one, none);
+    kir_value *small = int_or(b, int_shr(b, kir_add(b, m, more), 1), sign);
+    return kir_select(b, kir_binary(b, KIR_CMP_ULT, m, least), small, r);
+}
+
+kir_value *kir_correct_half(kir_builder *b, uint16_t fn, hg_type half, kir_value *x, kir_value *r) {
+    static const struct {
+        uint16_t fn, type, x, result;
+    } LIST[] = {
+#define HALF(fn, type, x, result) {HG_OP_##fn, HG_TYPE_##type, x, result},
+#include "kir/define/halves.def"
+#undef HALF
+    };
+    if (fn == HG_OP_GELU || fn == HG_OP_SWISH) r = half_of_small(b, half, x, r);
+    for (size_t i = 0; i < HG_COUNT_OF(LIST); i++) {
+        if (LIST[i].fn != fn || LIST[i].type != half) continue;
+        kir_value *is = kir_binary(b, KIR_CMP_EQ, x, kir_const(b, HG_TYPE_U16, LIST[i].x));
+        r = kir_select(b, is, kir_const(b, HG_TYPE_U16, LIST[i].result), r);
+    }
+    return r;
+}

@@ -1,5 +1,5 @@
-/* LOG LOG2 LOG10 LOG1P, and what is made of them: ASINH ACOSH ATANH, all of F64, and POW. F32 has
- * nearest.c for the others.
+/* LOG LOG2 LOG10 LOG1P, and what is made of them: ASINH ACOSH ATANH POW, all of F64. F32 has
+ * nearest.c and nearest_pairs.c.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -13,22 +13,19 @@ typedef struct log_parts {
 } log_parts;
 
 /* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64
- * (F32: 2^-34) of itself. low is added to x, less than one of its last places; NULL: 0. */
+ * of itself. low is added to x, less than one of its last places; NULL: 0. */
 static log_parts log_table(const real *k, num x, num low) {
     kir_builder *b = k->b;
     log_parts p;
-    num above,
-        m = split_exponent(k, x, k->wide ? UINT64_C(0x3FE6900000000000) : 0x3F330000, &p.e, &above);
-    num index = int_and(b, int_shr(b, above, k->wide ? 45 : 18), k->wide ? 127 : 31);
-    if (k->wide) index = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, index);
+    num above, m = split_exponent(k, x, UINT64_C(0x3FE6900000000000), &p.e, &above);
+    num index = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, int_and(b, int_shr(b, above, 45), 127));
     index = kir_mul(b, index, kir_const(b, HG_TYPE_U32, 3));
     num row[3];
     for (uint64_t i = 0; i < 3; i++)
-        row[i] = table_at(k, k->wide ? "log_f64" : "log_f32", CONSTANT(k, log_table),
-                          k->wide ? 384 : 96, int_add(b, index, i));
+        row[i] = table_at(k, "log_f64", log_table_f64, HG_COUNT_OF(log_table_f64),
+                          int_add(b, index, i));
     /* the leading half of m times r (at most 13 bits) is exact, the other half too */
-    num mh = real_of(
-        b, int_and(b, bits_of(b, m), k->wide ? ~UINT64_C(0x7FFFFFF) : UINT64_C(0xFFFFF000)));
+    num mh = leading_half(k, m);
     num rest = mul(k, sub(k, m, mh), row[0]);
     dw f = two_sum(k, sub(k, mul(k, mh, row[0]), cst(k, 1.0)), rest);
     if (low) { /* where x is 1 it may be all of f */
@@ -36,10 +33,10 @@ static log_parts log_table(const real *k, num x, num low) {
         dw whole = two_sum(k, f.h, more);
         f = (dw){whole.h, add(k, f.l, whole.l)};
     }
-    /* m·r - 1 is 0 or at least 2^-37 (F64: 2^-66). With low, of F64, f.h may be some 2^-120, which
+    /* m·r - 1 is 0 or at least 2^-66. With low f.h may be some 2^-120, which
      * is in the range. It is smaller only beside a large e ln 2, where the square is nothing. */
     dw square = two_prod(k, f.h, f.h);
-    num t = HORNER(k, log_t, f.h);
+    num t = POLYNOMIAL(k, log_t_f64, f.h);
     num w = mul(k, mul(k, square.h, f.h), t);
     dw s = two_sum(k, row[1], f.h), u = two_sum(k, s.h, scaled(k, square.h, -0.5));
     num tail = add(k, s.l, u.l);
@@ -56,13 +53,12 @@ static num log_special(const real *k, num x, num r) {
     r = sel(k, eq(k, x, cst(k, 0.0)), cst(k, -infinity), r);
     num valid = kir_binary(k->b, KIR_FCMP_LE, cst(k, 0.0), x);
     return sel(k, valid, r,
-               real_of(k->b, kir_const(k->b, bits_type(k->type),
-                                       k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
+               real_of(k->b, kir_const(k->b, bits_type(k->type), UINT64_C(0x7FF8) << 48)));
 }
 
 /* e ln 2 + g as a sum of two: e times the first two parts of ln 2 is exact. */
 static dw log_whole(const real *k, log_parts p) {
-    const double *ln2 = CONSTANT(k, ln2);
+    const double *ln2 = ln2_f64;
     dw s = fast_two_sum(k, scaled(k, p.e, ln2[0]), p.g.h);
     num low = add(k, s.l, add(k, scaled(k, p.e, ln2[1]), p.g.l));
     low = add(k, low, scaled(k, p.e, ln2[2]));
@@ -164,27 +160,26 @@ kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg) {
 }
 
 /* |x|^y for finite x > 0: e^(y log x) with the logarithm to twice the precision. A larger |y| than
- * 2^40 (F64: 2^80) overflows or underflows just as well, and 1^y stays 1. */
+ * 2^80 overflows or underflows just as well, and 1^y stays 1. */
 static num pow_magnitude(const real *k, num x, num y) {
     dw l = log_whole(k, log_table(k, x, NULL));
-    double most = k->wide ? 0x1p80 : 0x1p40, low = k->wide ? -760.0 : -110.0,
-           high = k->wide ? 720.0 : 92.0;
+    double most = 0x1p80, low = -760.0, high = 720.0;
     num limited = at_least(k, at_most(k, y, most), -most);
-    dw p = two_prod(k, limited, l.h); /* at most 2^90; what l is where h is below 2^-101 (F64:
-                                         2^-968) is lost beside 1 */
+    dw p = two_prod(k, limited, l.h); /* at most 2^90; what l is where h is below 2^-968 is lost
+                                         beside 1 */
     num rest = add(k, p.l, mul(k, limited, l.l));
     num inside = both(k, lt(k, cst(k, low), p.h), lt(k, p.h, cst(k, high)));
     rest = sel(k, inside, rest, cst(k, 0.0));
-    exp_parts e = exp_core(k, at_least(k, at_most(k, p.h, high), low), rest);
-    return scale2(k, add(k, e.e.h, e.e.l), e.n);
+    num n;
+    dw e = exp_dw(k, at_least(k, at_most(k, p.h, high), low), rest, &n);
+    return scale_sum(k, e, n);
 }
 
-/* The special values of C pow (C17 F.10.4.4). */
-kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg) {
-    real k = real_begin(b, type);
-    num x = arg[0], y = arg[1], zero = cst(&k, 0.0), one = cst(&k, 1.0),
-        infinity = cst(&k, (double)INFINITY);
-    num a = magnitude(&k, x), r = pow_magnitude(&k, a, y);
+num pow_of_magnitude(const real *given, num x, num y, num r) {
+    const real k = *given;
+    kir_builder *b = k.b;
+    num zero = cst(&k, 0.0), one = cst(&k, 1.0), infinity = cst(&k, (double)INFINITY);
+    num a = magnitude(&k, x);
     num y_negative = lt(&k, y, zero);
     r = sel(&k, eq(&k, a, zero), sel(&k, y_negative, infinity, zero), r);
     r = sel(&k, eq(&k, a, infinity), sel(&k, y_negative, zero, infinity), r);
@@ -203,4 +198,10 @@ kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg) {
         b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
     r = sel(&k, both(&k, numbers, kir_not(b, bad)), r, nan);
     return sel(&k, either(&k, eq(&k, x, one), eq(&k, y, zero)), one, r);
+}
+
+kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num r = pow_magnitude(&k, magnitude(&k, arg[0]), arg[1]);
+    return pow_of_magnitude(&k, arg[0], arg[1], r);
 }

@@ -4,32 +4,20 @@
  * whose results lie too close to the middle of two numbers stand in lists.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
-#include "kir/define/real.h"
+#include "kir/define/nearest.h"
 #include "kir/builder.h"
 #include <math.h>
 
-#define mad(k, x, y, z) kir_mad((k)->b, x, y, z)
-static const double SHIFT = 0x1.8p52; /* added to a small number: its nearest integer is in the low
-                                         bits */
-
-typedef struct nearest {
-    real single, k; /* F32 of the argument and the result, F64 between */
-    num x;          /* the argument */
-} nearest;
-
-static nearest near_begin(kir_builder *b, num x) {
+nearest near_begin(kir_builder *b, num x) {
     nearest n = {.x = x};
     n.single = real_begin(b, HG_TYPE_F32);
     n.k = real_begin(b, HG_TYPE_F64);
     return n;
 }
-static num widen(const nearest *n, num x) { return kir_convert(n->k.b, KIR_F2F, HG_TYPE_F64, x); }
-static num narrow(const nearest *n, num x) { return kir_convert(n->k.b, KIR_F2F, HG_TYPE_F32, x); }
 static num between(const nearest *n, double low, double high) {
     return widen(n, at_least(&n->single, at_most(&n->single, n->x, high), low));
 }
-/* Constant first. Where F64 is made of integers each step is long, so it is a loop over a table. */
-static num series(const real *k, const char *name, const double *c, uint32_t count, num x) {
+num series(const real *k, const char *name, const double *c, uint32_t count, num x) {
     kir_builder *b = k->b;
     num last = cst(k, c[count - 1]);
     if (!b->caps || b->caps->f64) {
@@ -52,7 +40,6 @@ static num series(const real *k, const char *name, const double *c, uint32_t cou
     kir_loop_end(b, loop);
     return kir_get(b, sum);
 }
-#define SERIES(k, name, x) series(k, #name, name, HG_COUNT_OF(name), x)
 
 /* Arguments, and results that the rest of a definition would miss. */
 typedef struct exception {
@@ -73,9 +60,6 @@ static num or_tiny(const nearest *n, num r, double below) {
     const real *s = &n->single;
     return sel(s, lt(s, magnitude(s, n->x), cst(s, below)), n->x, r);
 }
-static num single_nan(const nearest *n) {
-    return real_of(n->k.b, kir_const(n->k.b, HG_TYPE_U32, 0x7FC00000));
-}
 
 /* ---- exponentials ---- */
 
@@ -95,12 +79,11 @@ static num exp_minus_1(const real *k, num r) {
     num square = mul(k, r, r);
     return mad(k, square, SERIES(k, exp_q_f64, r), r);
 }
-/* x · 2^n, x normal and the result too. */
-static num times_power(const real *k, num x, num shifted) {
+num times_power(const real *k, num x, num shifted) {
     return real_of(k->b,
                    kir_add(k->b, bits_of(k->b, x), int_shl(k->b, bits_of(k->b, shifted), 52)));
 }
-static num exp_of(const real *k, num x) {
+num exp_of(const real *k, num x) {
     reduced_power p = reduce_power(k, x);
     num e = add(k, cst(k, 1.0), exp_minus_1(k, p.r));
     return times_power(k, e, p.shifted);
@@ -248,6 +231,8 @@ static num log_sum(const real *k, logarithm l) {
     num low = mad(k, l.e, cst(k, ln2_f64[1]), l.g);
     return mad(k, l.e, cst(k, ln2_f64[0]), low);
 }
+num log_of(const real *k, num x) { return log_sum(k, log_parts_of(k, x, NULL)); }
+
 /* Of 0 -inf, of negative numbers and NaN a NaN, of infinity itself. */
 static num log_ends(const nearest *n, num r) {
     const real *s = &n->single;
@@ -265,7 +250,7 @@ kir_value *nearest_log(kir_builder *b, kir_value *x) {
                                      {0x4C5D65A5, 0x418F034B},
                                      {0x65D890D3, 0x4254D1F9},
                                      {0x6F31A8EC, 0x42845A89}};
-    num r = narrow(&n, log_sum(&n.k, log_parts_of(&n.k, widen(&n, x), NULL)));
+    num r = narrow(&n, log_of(&n.k, widen(&n, x)));
     return log_ends(&n, CORRECTED(&n, x, r, LIST));
 }
 
@@ -513,7 +498,7 @@ static half_arc half_arc_of(const nearest *n) {
     h.large = lt(s, cst(s, 0.5), given);
     num half = scaled(k, sub(k, cst(k, 1.0), a), 0.5), z = sel(k, h.large, half, mul(k, a, a));
     h.arc = sel(k, h.large, kir_unary(k->b, KIR_FSQRT, z), a);
-    h.rest = mul(k, mul(k, h.arc, z), SERIES(k, asin_p_f64, z));
+    h.rest = mul(k, mul(k, h.arc, z), SERIES(k, near_asin, z));
     return h;
 }
 static num inside(const nearest *n, num r) { /* NaN beyond 1 */

@@ -85,7 +85,8 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
 
 /* On halves: bits where the meaning is about bits, else the operation of f32, rounded once more.
  * That is one rounding in all for add, sub, mul, div and sqrt (Figueroa 1995) and for what is exact
- * in f32; fma and fms have one by their own way, mad has two by definition. */
+ * in f32; fma and fms have one by their own way, mad has two by definition. Functions of one
+ * argument are rounded correctly: where twice is not once, a list has the result. */
 static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
     if (fn == HG_OP_MOV) return a[0];
     if (fn == HG_OP_ABS) return kir_binary(b, KIR_AND, a[0], kir_const(b, HG_TYPE_U16, 0x7FFF));
@@ -101,7 +102,8 @@ static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_va
         w[2] = kir_widen_half(b, type,
                               kir_binary(b, KIR_XOR, a[2], kir_const(b, HG_TYPE_U16, 0x8000)));
     if (fn == HG_OP_FMA || fn == HG_OP_FMS) return kir_fma_half(b, type, w);
-    return kir_narrow_half(b, type, operate(b, fn, HG_TYPE_F32, w));
+    kir_value *r = kir_narrow_half(b, type, operate(b, fn, HG_TYPE_F32, w));
+    return kir_correct_half(b, fn, type, a[0], r);
 }
 
 kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {

@@ -120,6 +120,17 @@ num horner(const real *k, const double *coefficients, size_t count, num x) {
     return r;
 }
 
+dw precise_horner(const real *k, const double *c, size_t count, const double *low, size_t exact,
+                  dw x) {
+    num rest = horner(k, c + exact, count - exact, x.h);
+    dw s = {rest, cst(k, 0.0)};
+    while (exact-- > 0) {
+        dw p = dw_mul(k, s, x), t = two_sum(k, cst(k, c[exact]), p.h);
+        s = fast_two_sum(k, t.h, add(k, t.l, add(k, p.l, cst(k, low[exact]))));
+    }
+    return s;
+}
+
 num pow2(const real *k, num n) {
     return real_of(k->b, int_shl(k->b, int_add(k->b, n, k->wide ? 1023 : 127), k->wide ? 52 : 23));
 }

@@ -87,19 +87,22 @@ dw table_dw(const real *k, const double *pair); /* a constant given as high and 
 /* Element of a constant table of the format; one table a name and module. */
 num table_at(const real *k, const char *name, const double *values, uint32_t count, num index);
 #define POLYNOMIAL(k, table, x) horner(k, table, HG_COUNT_OF(table), x)
-#define HORNER(k, name, x) ((k)->wide ? POLYNOMIAL(k, name##_f64, x) : POLYNOMIAL(k, name##_f32, x))
-#define CONSTANT(k, name) ((k)->wide ? name##_f64 : name##_f32)
+/* The first sums of `exact` coefficients to twice the precision; low: what those were rounded by.
+ */
+dw precise_horner(const real *k, const double *c, size_t count, const double *low, size_t exact,
+                  dw x);
+#define PRECISE(k, name, x)                                                \
+    precise_horner(k, name##_f64, HG_COUNT_OF(name##_f64), name##_low_f64, \
+                   HG_COUNT_OF(name##_low_f64), x)
 
 /* trig.c: x · 2/pi modulo 4, times 2^62, of an F32 x > 0. */
 kir_value *quarter_turns(const real *k, num x);
 
-/* exp.c: e^(x.h + x.l) = (1 + r + w) · 2^n with 1 + r + w = h + l. x.h is in the range of results
- * that are not trivially 0 or infinite. */
-typedef struct exp_parts {
-    num r, w;
-    dw e;
-    num n /* an integer of the bits type */, real_n;
-} exp_parts;
-exp_parts exp_core(const real *k, num xh, num xl /* NULL: 0 */);
+/* log.c: x^y given r = |x|^y of finite x > 0, with the special values of C pow (C17 F.10.4.4). */
+num pow_of_magnitude(const real *k, num x, num y, num r);
+
+/* exp.c: e^(xh + xl) to about 2^-65 of itself, as (h + l) 2^n of n as a float, in the range of
+ * results that are not trivially 0 or infinite. */
+dw exp_dw(const real *k, num xh, num xl /* NULL: 0; small beside xh */, num *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* HYPOT and, of F64, RSQRT CBRT: roots and a correction by what is left of the square or cube.
+/* RSQRT CBRT HYPOT of F64: roots and a correction by what is left of the square or cube.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -63,25 +63,20 @@ kir_value *define_hypot(kir_builder *b, hg_type type, kir_value *const *arg) {
     num ax = magnitude(&k, arg[0]), ay = magnitude(&k, arg[1]), one = cst(&k, 1.0),
         infinity = cst(&k, (double)INFINITY);
     num swap = lt(&k, ax, ay), large = sel(&k, swap, ay, ax), small = sel(&k, swap, ax, ay);
-    num huge = lt(&k, cst(&k, k.wide ? 0x1p400 : 0x1p50), large),
-        tiny = lt(&k, large, cst(&k, k.wide ? 0x1p-400 : 0x1p-40));
-    num scale = sel(&k, huge, cst(&k, k.wide ? 0x1p-700 : 0x1p-78),
-                    sel(&k, tiny, cst(&k, k.wide ? 0x1p700 : 0x1p100), one));
-    num back = sel(&k, huge, cst(&k, k.wide ? 0x1p700 : 0x1p78),
-                   sel(&k, tiny, cst(&k, k.wide ? 0x1p-700 : 0x1p-100), one));
+    num huge = lt(&k, cst(&k, 0x1p400), large), tiny = lt(&k, large, cst(&k, 0x1p-400));
+    num scale = sel(&k, huge, cst(&k, 0x1p-700), sel(&k, tiny, cst(&k, 0x1p700), one));
+    num back = sel(&k, huge, cst(&k, 700.0), sel(&k, tiny, cst(&k, -700.0), cst(&k, 0.0)));
     num u = mul(&k, large, scale), v = mul(&k, small, scale);
-    /* u and s are 0 or between 2^-49 and 2^60 (F64: 2^-400 and 2^400). v may be as small as it
-     * likes. F64: where its square is below 2^-968, v is below 2^-84 u, and vv.l disappears: beside
-     * uu.l, which is 0 or at least 2^-904, or beside what is left of u², or below in s. F32: by
-     * halves. */
-    dw uu = two_prod(&k, u, u), vv = k.wide ? two_prod(&k, v, v) : split_square(&k, v),
-       sum = fast_two_sum(&k, uu.h, vv.h);
+    /* u and s are 0 or between 2^-400 and 2^400. v may be as small as it likes: where its square is
+     * below 2^-968, v is below 2^-84 u, and vv.l disappears: beside uu.l, which is 0 or at least
+     * 2^-904, or beside what is left of u², or below in s. */
+    dw uu = two_prod(&k, u, u), vv = two_prod(&k, v, v), sum = fast_two_sum(&k, uu.h, vv.h);
     num low = add(&k, sum.l, add(&k, uu.l, vv.l));
     num s = kir_unary(b, KIR_FSQRT, sum.h);
     dw square = two_prod(&k, s, s);
     num left = add(&k, sub(&k, sub(&k, sum.h, square.h), square.l), low);
     num divisor = sel(&k, eq(&k, s, cst(&k, 0.0)), one, scaled(&k, s, 2.0)); /* hypot(0, 0) is 0 */
-    num r = mul(&k, add(&k, s, quotient(&k, left, divisor)), back);
+    num r = scale_sum(&k, fast_two_sum(&k, s, quotient(&k, left, divisor)), back);
     r = sel(&k, both(&k, is_number(b, ax), is_number(b, ay)), r, add(&k, ax, ay));
     num infinite = either(&k, eq(&k, ax, infinity), eq(&k, ay, infinity));
     return sel(&k, infinite, infinity, r);

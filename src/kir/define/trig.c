@@ -139,31 +139,6 @@ static reduced reduce(const real *k, num x) {
     return r;
 }
 
-/* sin and cos of r.h + r.l, each as a sum of two. */
-static void sin_cos(const real *k, dw r, dw *s, dw *c) {
-    num z = mul(k, r.h, r.h), half = scaled(k, z, 0.5), one = cst(k, 1.0);
-    num ps = mul(k, mul(k, r.h, z), POLYNOMIAL(k, sin_s_f64, z));
-    num w = sub(k, one, half);
-    *s = (dw){r.h, add(k, ps, mul(k, r.l, w))};
-    num pc = sub(k, mul(k, mul(k, z, z), POLYNOMIAL(k, cos_c_f64, z)), mul(k, r.h, r.l));
-    *c = (dw){w, add(k, sub(k, sub(k, one, w), half), pc)};
-}
-
-/* The same for a quotient of the two: r.h = a + b with a half as long, so that a²/2 and 1 - a²/2
- * are exact, and the product of r.h and z·S(z) keeps its rounding error. The low words are not
- * small beside the last place of the high ones. */
-static void sin_cos_exact(const real *k, dw r, dw *s, dw *c) {
-    num big = cst(k, 0x1.8p27), a = sub(k, add(k, r.h, big), big), b = sub(k, r.h, a);
-    num z = mul(k, r.h, r.h), w = sub(k, cst(k, 1.0), scaled(k, mul(k, a, a), 0.5));
-    num rest = mul(k, add(k, b, r.l), add(k, r.h, a)); /* (r.h + r.l)² - a² */
-    *c = (dw){w, sub(k, mul(k, mul(k, z, z), POLYNOMIAL(k, cos_c_f64, z)), scaled(k, rest, 0.5))};
-    num zs = mul(k, z, POLYNOMIAL(k, sin_s_f64, z));
-    dw t = halves(k, zs);
-    num low = add(k, mul(k, r.h, t.l), mul(k, b, t.h));
-    *s = fast_two_sum(k, r.h, mul(k, a, t.h));
-    s->l = add(k, s->l, add(k, low, mul(k, r.l, w)));
-}
-
 /* Choices by bits of the quadrant are made with masks: vector code everywhere, also where u64
  * cannot be compared. */
 static num odd_mask(const real *k, num q) {
@@ -191,50 +166,98 @@ static num ends(const real *k, num x, num r, bool odd) {
                real_of(k->b, kir_const(k->b, bits_type(k->type), UINT64_C(0x7FF8) << 48)));
 }
 
-kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg) {
-    real k = real_begin(b, type);
-    reduced x = reduce(&k, arg[0]);
-    dw s, c;
-    sin_cos(&k, x.r, &s, &c);
-    num cosine = add(&k, c.h, c.l), sine = add(&k, s.h, s.l);
-    num r = blend(&k, odd_mask(&k, x.q), cosine, sine);
-    return ends(&k, arg[0], turn(&k, r, x.q, arg[0]), true);
-}
+/* ---- by a table of sines ---- */
 
-kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg) {
-    real k = real_begin(b, type);
-    reduced x = reduce(&k, arg[0]);
-    dw s, c;
-    sin_cos(&k, x.r, &s, &c);
-    num sine = add(&k, s.h, s.l), cosine = add(&k, c.h, c.l);
-    num r = blend(&k, odd_mask(&k, x.q), sine, cosine);
-    return ends(&k, arg[0], turn(&k, r, int_add(b, x.q, 1), NULL), false);
-}
-
-kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
-    real k = real_begin(b, type);
-    reduced x = reduce(&k, arg[0]);
-    dw s, c;
-    sin_cos_exact(&k, x.r, &s, &c);
-    num odd = odd_mask(&k, x.q);
-    num top_l = blend(&k, odd, c.l, s.l), bottom_l = blend(&k, odd, s.l, c.l);
-    dw top = {blend(&k, odd, c.h, s.h), top_l},
-       bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
-    num tangent = dw_quotient(&k, top, bottom), r = turn(&k, tangent, int_shl(b, x.q, 1), arg[0]);
-    return ends(&k, arg[0], r, true);
-}
-
-/* ---- of pi x ---- */
-
-/* (sin t - t)/t and cos t - 1 by t², |t| <= pi/128 */
+/* (sin t - t)/t³ and (cos t - 1)/t² by t², |t| <= pi/128 */
 static const double SIN_PI[] = {-0x1.5555555555555p-3, 0x1.1111111111111p-7,
                                 -0x1.a01a01a01a01ap-13},
                     COS_PI[] = {-0.5, 0x1.5555555555555p-5, -0x1.6c16c16c16c17p-10,
                                 0x1.a01a01a01a01ap-16};
 
-/* |x| = q/2 + r modulo 2, |r| = j/64 + d, exactly: by the last bits of q it is ± sin(pi |r|), a cos
- * t
- * + b sin t of t = pi d, or ± cos(pi |r|), the like. cos(pi x) = sin(pi (x + 1/2)). */
+/* sin(j pi/64 + t.h + t.l), or the cosine where odd is all ones: a cos t + b sin t, not negative.
+ * j is whole, 0 to 16. */
+static dw sine_from_table(const real *k, num j, dw t, num odd) {
+    kir_builder *b = k->b;
+    num index = int_and(b, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, j), 31),
+        up = kir_add(b, index, index), down = kir_sub(b, kir_const(b, HG_TYPE_U32, 64), up);
+    num entry[4], turned[4]; /* sine, then cosine, of j pi/64; of j pi/64 + pi/2 where it is odd */
+    for (uint32_t i = 0; i < 4; i++)
+        entry[i] = table_at(k, "sin_pi", sin_pi_f64, HG_COUNT_OF(sin_pi_f64),
+                            int_add(b, i < 2 ? up : down, i & 1));
+    for (uint32_t i = 0; i < 4; i++) {
+        num other = entry[i ^ 2];
+        if (i >= 2) other = neg(k, other);
+        turned[i] = blend(k, odd, other, entry[i]);
+    }
+    dw a = {turned[0], turned[1]}, f = {turned[2], turned[3]}, p = two_prod(k, f.h, t.h);
+    num z = mul(k, t.h, t.h), low = mul(k, f.h, t.l);
+    low = add(k, low, mul(k, f.l, t.h));
+    num less = mul(k, a.h, mul(k, z, POLYNOMIAL(k, COS_PI, z)));
+    num more = mul(k, p.h, mul(k, z, POLYNOMIAL(k, SIN_PI, z)));
+    dw sum = fast_two_sum(k, a.h, p.h);
+    num known = add(k, a.l, p.l), rest = add(k, less, more);
+    sum.l = add(k, sum.l, add(k, known, add(k, low, rest)));
+    return sum;
+}
+/* The sign of r, where odd is not set. */
+static num sign_where_even(const real *k, num y, num r, num odd) {
+    num sign = int_and(k->b, bits_of(k->b, r), sign_bit(k->type));
+    num none = kir_binary(k->b, KIR_AND, sign, odd);
+    sign = kir_binary(k->b, KIR_XOR, sign, none);
+    return real_of(k->b, kir_binary(k->b, KIR_XOR, bits_of(k->b, y), sign));
+}
+
+/* |r| = j pi/64 + t, r within pi/4 (a little more at ties). */
+static num split_angle(const real *k, dw r, dw *t) {
+    num minus = is_negative(k, r.h), less = sel(k, minus, neg(k, r.l), r.l);
+    dw v = {magnitude(k, r.h), less};
+    const double *c = pi_64_f64;
+    rounded j = round_near(k, scaled(k, v.h, 0x1.45f306dc9c883p+4)); /* 64/pi */
+    num rest = sub(k, v.h, scaled(k, j.real, c[0]));
+    dw s = two_sum(k, rest, scaled(k, j.real, -c[1]));
+    num low = sub(k, v.l, scaled(k, j.real, c[2]));
+    *t = fast_two_sum(k, s.h, add(k, s.l, low));
+    return j.integer;
+}
+
+/* sin(r + quarters pi/2) but for the sign of bit 1. */
+static num sine_of(const real *k, dw r, num quarters) {
+    dw t;
+    num j = split_angle(k, r, &t), odd = odd_mask(k, quarters);
+    dw sum = sine_from_table(k, j, t, odd);
+    return sign_where_even(k, add(k, sum.h, sum.l), r.h, odd);
+}
+
+kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    reduced x = reduce(&k, arg[0]);
+    return ends(&k, arg[0], turn(&k, sine_of(&k, x.r, x.q), x.q, arg[0]), true);
+}
+
+kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    reduced x = reduce(&k, arg[0]);
+    num q = int_add(b, x.q, 1);
+    return ends(&k, arg[0], turn(&k, sine_of(&k, x.r, q), q, NULL), false);
+}
+
+kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    reduced x = reduce(&k, arg[0]);
+    dw t;
+    num j = split_angle(&k, x.r, &t), none = kir_const(b, bits_type(k.type), 0);
+    num odd = odd_mask(&k, x.q), all = kir_const(b, bits_type(k.type), UINT64_MAX);
+    dw s = sine_from_table(&k, j, t, none), c = sine_from_table(&k, j, t, all);
+    num top_l = blend(&k, odd, c.l, s.l), bottom_l = blend(&k, odd, s.l, c.l);
+    dw top = {blend(&k, odd, c.h, s.h), top_l},
+       bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
+    num tangent = sign_where_even(&k, dw_quotient(&k, top, bottom), x.r.h, none);
+    return ends(&k, arg[0], turn(&k, tangent, int_shl(b, x.q, 1), arg[0]), true);
+}
+
+/* ---- of pi x ---- */
+
+/* |x| = q/2 + r modulo 2 and |r| = j/64 + d, exactly. cos(pi x) = sin(pi (x + 1/2)). */
 static kir_value *of_pi(kir_builder *b, num x, bool cosine) {
     const real made = real_begin(b, HG_TYPE_F64), *k = &made;
     num size = magnitude(k, x), zero = cst(k, 0.0);
@@ -242,39 +265,16 @@ static kir_value *of_pi(kir_builder *b, num x, bool cosine) {
     rounded q = round_near(k, add(k, u, u));
     num r = sub(k, u, scaled(k, q.real, 0.5)), v = magnitude(k, r);
     rounded j = round_near(k, scaled(k, v, 64.0));
-    num tiny = lt(k, v, cst(k, 0x1p-900)), d = sub(k, v, scaled(k, j.real, 0x1p-6));
-    d = mul(k, d, sel(k, tiny, cst(k, 0x1p200), cst(k, 1.0)));
-    num index = int_and(b, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, j.integer), 31),
-        up = kir_add(b, index, index), down = kir_sub(b, kir_const(b, HG_TYPE_U32, 64), up);
-    num entry[4]; /* sine, then cosine, of j pi/64 */
-    for (uint32_t i = 0; i < 4; i++)
-        entry[i] = table_at(k, "sin_pi", sin_pi_f64, HG_COUNT_OF(sin_pi_f64),
-                            int_add(b, i < 2 ? up : down, i & 1));
+    num d = sub(k, v, scaled(k, j.real, 0x1p-6)), tiny = lt(k, v, cst(k, 0x1p-900));
+    d = mul(k, d, sel(k, tiny, cst(k, 0x1p200), cst(k, 1.0))); /* then the sine is below 2^-698 */
     num turns = cosine ? int_add(b, q.integer, 1) : q.integer, odd = odd_mask(k, turns);
-    num swapped[4]; /* sine and cosine of j pi/64 + pi/2 where it is odd */
-    for (uint32_t i = 0; i < 4; i++) {
-        num other = entry[i ^ 2];
-        if (i >= 2) other = neg(k, other);
-        swapped[i] = blend(k, odd, other, entry[i]);
-    }
-    dw a = {swapped[0], swapped[1]}, f = {swapped[2], swapped[3]};
-    /* t is 0 or at least 2^-873 */
-    dw t = dw_mul(k, (dw){d, zero}, table_dw(k, pi_f64)), p = two_prod(k, f.h, t.h);
-    num z = mul(k, t.h, t.h), low = add(k, mul(k, f.h, t.l), mul(k, f.l, t.h));
-    num less = mul(k, a.h, mul(k, z, POLYNOMIAL(k, COS_PI, z)));
-    num more = mul(k, p.h, mul(k, z, POLYNOMIAL(k, SIN_PI, z)));
-    dw sum = fast_two_sum(k, a.h, p.h);
-    sum.l = add(k, sum.l, add(k, add(k, a.l, p.l), add(k, low, add(k, less, more))));
-    num y = scale_sum(k, sum, sel(k, both(k, tiny, eq(k, a.h, zero)), cst(k, -200.0), zero));
-    num sign = int_shl(b, int_and(b, turns, 2), 62),
-        left = kir_binary(b, KIR_AND, bits_of(b, r),
-                          kir_binary(b, KIR_XOR, odd, kir_const(b, odd->type, UINT64_MAX)));
-    sign = kir_binary(b, KIR_XOR, sign, int_and(b, left, sign_bit(k->type)));
-    num turned = real_of(b, kir_binary(b, KIR_XOR, bits_of(b, y), sign));
-    y = sel(k, eq(k, y, zero), zero, turned); /* a zero has the sign of x, or none */
-    if (!cosine)
-        y = real_of(
-            b, kir_binary(b, KIR_XOR, bits_of(b, y), int_and(b, bits_of(b, x), sign_bit(k->type))));
+    dw pi = table_dw(k, pi_f64), t = dw_mul(k, (dw){d, zero}, pi); /* 0 or at least 2^-873 */
+    dw sum = sine_from_table(k, j.integer, t, odd);
+    num y = scale_sum(k, sum,
+                      sel(k, both(k, tiny, lt(k, sum.h, cst(k, 0.5))), cst(k, -200.0), zero));
+    num signed_y = turn(k, sign_where_even(k, y, r, odd), turns, NULL);
+    y = sel(k, eq(k, y, zero), zero, signed_y); /* a zero has the sign of x, or none */
+    if (!cosine) y = turn(k, y, kir_const(b, bits_type(k->type), 0), x);
     return ends(k, x, y, false);
 }
 
