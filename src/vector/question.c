@@ -1,6 +1,7 @@
 /* The question whether all goes well (question.h). */
 #include "vector/question.h"
 #include "kir/analysis/range.h"
+#include <string.h>
 
 enum { MOST_STRIDE = 1 << 20, MOST_DEPTH = 8, MOST_LOOKED_AT = 256 };
 
@@ -437,6 +438,7 @@ static void want_settled(const vec_question *q, const vec_value *v) {
 
 void vec_question_write(vec_question *q, const vec_region *body, const vec_value *from) {
     vec_value *last = NULL;
+    memset(q->asked, 0, (size_t)q->k->functions->value_count + 1); /* that is of other TURNS */
     for (vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body)) {
         if (v->settled) want_settled(q, v);
         last = v;
