@@ -137,7 +137,8 @@ HG_API hg_status hg_comm_start(hg_comm *comm, const hg_comm_call *call, hg_event
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT also on every rank when ranks call different things: the
  * message names both calls, no data has moved, and the communicator goes on. HG_ERROR_TIMEOUT,
  * HG_ERROR_EXECUTION_FAILED (a rank is gone, the communicator is revoked): it is revoked from then
- * on, and outputs are of no meaning; of "mpi" all communicators of the process are
+ * on, and outputs are of no meaning; of "mpi" all communicators of the process are, but where it
+ * goes on without ranks (hg_comm_agree)
  * Thread-safe. Must not be called from a callback of an event of the same backend.
  */
 HG_API hg_status hg_comm_run(hg_comm *comm, const hg_comm_call *call) HG_NODISCARD;
@@ -164,7 +165,8 @@ HG_API hg_status hg_context_set_comm(hg_backend *backend, hg_context *context,
 HG_API hg_status hg_comm_revoke(hg_comm *comm) HG_NODISCARD;
 /**
  * The same flags on every living rank, those that all of them have set; works after
- * hg_comm_revoke. Every living rank calls it.
+ * hg_comm_revoke. Every living rank calls it. "threads" can, and "mpi" with Open MPI 5 under
+ * mpirun --with-ft mpi.
  * @param flags  what this rank gives, and what all agree on
  * @return HG_OK; HG_ERROR_TIMEOUT; HG_ERROR_BACKEND_UNAVAILABLE: the provider cannot;
  * HG_ERROR_INVALID_ARGUMENT (NULL)

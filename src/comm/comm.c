@@ -344,9 +344,6 @@ hg_status hg_comm_split(hg_comm *c, uint32_t color, uint32_t key, hg_comm **part
 
 /* ---- when ranks fail ---- */
 
-/* In the number of a group that an agreement made, where that of a split's has nothing. */
-#define COMM_SHRUNK (UINT64_C(1) << 63)
-
 hg_status hg_comm_revoke(hg_comm *c) {
     HG_ENTRY;
     HG_TRY(check_comm(c));
@@ -362,10 +359,6 @@ hg_status hg_comm_revoke(hg_comm *c) {
 }
 
 static hg_status agree(hg_comm *c, uint64_t flags, comm_agreement *agreed) {
-    if (!c->provider->agree)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
-                       "%s cannot go on without a rank: the launcher ends the job",
-                       c->provider->name);
     return c->provider->agree(c->group, deadline_ns(c), flags, agreed);
 }
 

@@ -43,10 +43,11 @@ typedef struct comm_agreement {
 } comm_agreement;
 
 /* Of a split, what one rank wants to be in. */
+#define COMM_SHRUNK (UINT64_C(1) << 63)
 typedef struct comm_part {
     const uint32_t *members;
     uint32_t count;
-    uint64_t number;
+    uint64_t number; /* with COMM_SHRUNK that of an agreement, whose members they are */
 } comm_part;
 
 /* One rank's end of a group of ranks. Functions are called by one thread at a time, but wake,
@@ -95,7 +96,7 @@ typedef struct comm_provider {
                        comm_group **part);
     /* Ends what is posted, on every rank that can be told: polls fail with the words. */
     void (*revoke)(comm_group *group, const char *why);
-    /* NULL: the provider cannot. */
+    /* HG_ERROR_BACKEND_UNAVAILABLE: the provider cannot. */
     hg_status (*agree)(comm_group *group, uint64_t deadline_ns, uint64_t flags,
                        comm_agreement *agreed);
 } comm_provider;

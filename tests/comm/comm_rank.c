@@ -1,6 +1,9 @@
 /* One rank of the suite under a launcher: run.py starts it. The last line says what it counted. */
+#include "comm/mpi/mpi.h"
 #include "comm/suite.h"
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -100,6 +103,119 @@ static int late_split(hg_comm *comm) {
     return status == HG_ERROR_TIMEOUT ? 3 : 1;
 }
 
+/* ---- a rank that is killed ---- */
+
+static long calls_left = -1; /* of MPI, until this process is killed */
+
+static void count_down(void) {
+    if (calls_left >= 0 && calls_left-- == 0) (void)raise(SIGKILL);
+}
+
+/* Everything that ranks do with each other, some of it many times. */
+static hg_status do_much(hg_comm *comm) {
+    static float in[20000], out[20000 * 4];
+    uint32_t rank = hg_comm_rank(comm), size = hg_comm_size(comm);
+    hg_comm *part = NULL;
+    hg_event *event = NULL;
+    static const uint64_t counts[] = {1, 20000, 300};
+    hg_status status = hg_comm_set_timeout(comm, 3000);
+    for (int i = 0; i < 6 && status == HG_OK; i++) {
+        hg_comm_call c = {.size = sizeof c,
+                          .kind = i % 2 ? HG_COMM_ALL_GATHER : HG_COMM_ALL_REDUCE,
+                          .type = HG_TYPE_F32,
+                          .count = counts[i % 3],
+                          .input = in,
+                          .output = out};
+        status = hg_comm_run(comm, &c);
+    }
+    hg_comm_call send = {.size = sizeof send,
+                         .kind = HG_COMM_SEND,
+                         .type = HG_TYPE_F32,
+                         .peer = (rank + 1) % size,
+                         .count = 3000,
+                         .input = in},
+                 recv = send;
+    recv.kind = HG_COMM_RECV;
+    recv.peer = (rank + size - 1) % size;
+    recv.output = out;
+    if (status == HG_OK) status = hg_comm_start(comm, &send, NULL, 0, &event);
+    if (status == HG_OK) status = hg_comm_run(comm, &recv);
+    if (event && status == HG_OK) status = hg_event_wait(event);
+    if (status == HG_OK) status = hg_comm_split(comm, rank % 2, 0, &part);
+    hg_comm_destroy(part);
+    hg_event_destroy(event);
+    return status;
+}
+
+/* Rank 1 is killed before its call of MPI number `at`, counted from the first one of the process.
+ */
+static int die(hg_backend *backend, long at) {
+    const char *mpich = getenv("PMI_RANK"), *open = getenv("OMPI_COMM_WORLD_RANK");
+    hg_comm *comm = NULL;
+    if (strcmp(open ? open : mpich, "1") == 0) calls_left = at;
+    comm_mpi_watch = count_down;
+    (void)alarm(50);
+    hg_status status = hg_comm_create("mpi", backend, &comm);
+    if (status == HG_OK) status = do_much(comm);
+    if (status == HG_OK) printf("all done\n");
+    hg_comm_destroy(comm);
+    hg_backend_destroy(backend);
+    return status == HG_OK ? 0 : 4;
+}
+
+/* The sum of ranks 0, 2 and 3 of four, or of 0 and 3, by the tree: any other order rounds
+ * otherwise. */
+static bool sum_of_rest(hg_comm *rest, uint32_t rank) {
+    enum { COUNT = 3000 };
+    static const float of[] = {1e8f, 0, 3.5f, -1e8f};
+    float x[COUNT], expected = of[0] + of[3];
+    if (hg_comm_size(rest) == 3) expected += of[2];
+    for (int i = 0; i < COUNT; i++) x[i] = of[rank] * (float)(1 << i % 8);
+    hg_comm_call c = {.size = sizeof c,
+                      .kind = HG_COMM_ALL_REDUCE,
+                      .type = HG_TYPE_F32,
+                      .count = COUNT,
+                      .input = x,
+                      .output = x};
+    if (hg_comm_run(rest, &c) != HG_OK) return false;
+    for (int i = 0; i < COUNT; i++)
+        if (x[i] != expected * (float)(1 << i % 8)) return false;
+    return true;
+}
+
+/* Of four ranks rank 1 is killed before its call number `at` behind the beginning; the others
+ * revoke, agree, shrink, and go on, but for rank 2, which is killed before its call number `then`
+ * of these. Where nobody was killed all come to the end. */
+static int lose(hg_comm *comm, long at, long then) {
+    hg_comm *rest = NULL;
+    uint32_t rank = hg_comm_rank(comm);
+    uint64_t flags = UINT64_C(0x6000000000000003) + (rank ? 2 + (UINT64_C(1) << 60) : 0);
+    if (rank == 1) calls_left = at;
+    comm_mpi_watch = count_down;
+    (void)alarm(50);
+    hg_status status = do_much(comm);
+    calls_left = rank == 2 ? then : -1;
+    bool good = hg_comm_revoke(comm) == HG_OK && hg_comm_set_timeout(comm, 20000) == HG_OK &&
+                hg_comm_agree(comm, &flags) == HG_OK && flags == UINT64_C(0x6000000000000001);
+    status = good ? HG_ERROR_EXECUTION_FAILED : HG_ERROR_INTERNAL;
+    for (int i = 0; i < 3 && status == HG_ERROR_EXECUTION_FAILED; i++) {
+        status = hg_comm_shrink(comm, &rest);
+        if (status == HG_OK && hg_comm_size(rest) < 4 && !sum_of_rest(rest, rank)) {
+            status = HG_ERROR_EXECUTION_FAILED; /* it lost a rank, or has wrong sums */
+            (void)!hg_comm_revoke(rest);
+            hg_comm_destroy(rest);
+            rest = NULL;
+        }
+    }
+    if (status == HG_OK)
+        printf("rank %u goes on with %u\n", rank, hg_comm_size(rest));
+    else
+        printf("rank %u: %s\n", rank, hg_last_error_text());
+    hg_comm_destroy(rest);
+    hg_comm_destroy(comm);
+    return status == HG_OK ? 0 : 5;
+}
+
 int main(int argc, char **argv) {
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
     suite_counts counts = {0, 0};
@@ -108,8 +224,10 @@ int main(int argc, char **argv) {
     hg_comm *comm = NULL;
     memcpy(config.backend, "cpu", sizeof "cpu");
     config.num_threads = 1;
-    if (hg_backend_create_with_config(&config, &backend) != HG_OK ||
-        hg_comm_create("auto", backend, &comm) != HG_OK) {
+    if (hg_backend_create_with_config(&config, &backend) == HG_OK && argc > 2 &&
+        strcmp(argv[1], "--die") == 0)
+        return die(backend, atol(argv[2]));
+    if (!backend || hg_comm_create("auto", backend, &comm) != HG_OK) {
         fprintf(stderr, "%s\n", hg_last_error_text());
         hg_backend_destroy(backend);
         return 1;
@@ -119,6 +237,8 @@ int main(int argc, char **argv) {
         counts.failed++;
     }
     if (argc > 1 && strcmp(argv[1], "--late-split") == 0) return late_split(comm);
+    if (argc > 2 && strcmp(argv[1], "--lose") == 0)
+        return lose(comm, atol(argv[2]), argc > 3 ? atol(argv[3]) : -1);
     comm_suite(backend, comm, all, &counts);
     clusters(hg_comm_size(comm), &counts);
     printf("rank %u of %u: %lu passed, %lu failed\n", hg_comm_rank(comm), hg_comm_size(comm),

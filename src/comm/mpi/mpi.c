@@ -5,6 +5,7 @@
 #include "base/host.h"
 #include "base/library.h"
 #include "base/thread.h"
+#include "comm/mpi/mpi.h"
 #include "comm/provider.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ typedef enum launcher { NO_LAUNCHER, MPICH, OPEN_MPI } launcher;
 
 typedef struct functions {
 #define MPI_FUNCTION(name, result, arguments) result(*name) arguments;
+#define MPI_ULFM(name, result, arguments) result(*name) arguments;
 #include "comm/mpi/mpi.def"
 } functions;
 
@@ -36,10 +38,11 @@ typedef struct library_row {
 } library_row;
 
 enum {
-    STATUS_BYTES = 64,  /* of every library a status is smaller */
-    TEXT_BYTES = 8192,  /* MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING of all of them */
-    SLEEP_NS = 50000,   /* nothing wakes who waits for a message */
-    CANCEL_TESTS = 1000 /* a receive that is cancelled is over at once, or never */
+    STATUS_BYTES = 64, /* of every library a status is smaller */
+    TEXT_BYTES = 8192, /* MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING of all of them */
+    SLEEP_NS = 50000,  /* nothing wakes who waits for a message */
+    CANCEL_TESTS = 1000,    /* a receive that is cancelled is over at once, or never */
+    REVOKED_NS = 2000000000 /* messages of a communicator that is revoked are over soon */
 };
 
 /* The library, once for the process. */
@@ -49,6 +52,7 @@ static struct {
     bool broken;   /* a call failed between ranks: MPI may still read and write its arrays, which
                       are the caller's again, when it is called, and MPI_Finalize would wait */
     bool begun;    /* MPI was initialised here */
+    bool goes_on;  /* without ranks that failed: the library can, and its launcher lets it */
     char why[256]; /* it cannot be used; "": it can */
     functions call;
     uintptr_t world, byte, errors_return;
@@ -57,10 +61,20 @@ static struct {
 
 struct comm_group {
     uintptr_t comm;
+    bool revoked;        /* these two under MPI's lock */
+    uint64_t agreements; /* how many there were */
     hg_mutex lock;
     hg_cond woken;
     uint32_t wakes, seen; /* under the lock */
 };
+
+void (*comm_mpi_watch)(void);
+
+/* Through which every call goes. */
+static const functions *api(void) {
+    if (comm_mpi_watch) comm_mpi_watch();
+    return &mpi.call;
+}
 
 /* ---- the library ---- */
 
@@ -75,6 +89,17 @@ static bool find_functions(hg_library *library, functions *f) {
     bool all = true;
 #define MPI_FUNCTION(name, result, arguments) \
     all = all && hg_library_function(library, "MPI_" #name, &f->name);
+#include "comm/mpi/mpi.def"
+    return all;
+}
+
+/* Whether it goes on without ranks that failed, which its launcher has to let it as well
+ * (mpirun --with-ft mpi). */
+static bool find_ulfm(hg_library *library, functions *f) {
+    const char *lets = hg_host_variable("OMPI_MCA_mpi_ft_enable");
+    bool all = lets && strcmp(lets, "1") == 0;
+#define MPI_ULFM(name, result, arguments) \
+    all = all && hg_library_function(library, #name, &f->name);
 #include "comm/mpi/mpi.def"
     return all;
 }
@@ -101,23 +126,26 @@ static bool is_version(const functions *f, const char *word) {
  * libraries of MPI do not like that. */
 static bool open_row(const library_row *row) {
     hg_library *library = hg_library_open(&row->file, 1, NULL, 0);
-    return library && find_functions(library, &mpi.call) && is_version(&mpi.call, row->version) &&
-           find_handle(library, &row->world, &mpi.world) &&
-           find_handle(library, &row->byte, &mpi.byte) &&
-           find_handle(library, &row->errors_return, &mpi.errors_return);
+    bool found = library && find_functions(library, &mpi.call) &&
+                 is_version(&mpi.call, row->version) &&
+                 find_handle(library, &row->world, &mpi.world) &&
+                 find_handle(library, &row->byte, &mpi.byte) &&
+                 find_handle(library, &row->errors_return, &mpi.errors_return);
+    mpi.goes_on = found && find_ulfm(library, &mpi.call);
+    return found;
 }
 
 static void finalize(void) {
     int finalized = 1;
     if (mpi.broken || mpi.process != hg_fork_count) return;
-    if (mpi.call.Finalized(&finalized) == 0 && !finalized) (void)mpi.call.Finalize();
+    if (api()->Finalized(&finalized) == 0 && !finalized) (void)api()->Finalize();
 }
 
 static bool initialise(int serialized) {
     int initialised = 0, provided = 0;
-    if (mpi.call.Initialized(&initialised) != 0) return false;
-    int code = initialised ? mpi.call.Query_thread(&provided)
-                           : mpi.call.Init_thread(NULL, NULL, serialized, &provided);
+    if (api()->Initialized(&initialised) != 0) return false;
+    int code = initialised ? api()->Query_thread(&provided)
+                           : api()->Init_thread(NULL, NULL, serialized, &provided);
     if (code != 0 || provided < serialized) return false;
     mpi.begun = !initialised;
     if (mpi.begun) (void)atexit(finalize);
@@ -148,7 +176,7 @@ static void open_library(void) {
                  "%s cannot be initialised for calls from several threads, one at a time",
                  rows[i].file);
     else if (mpi.begun) /* else what the world does is the program's */
-        (void)mpi.call.Comm_set_errhandler(mpi.world, mpi.errors_return);
+        (void)api()->Comm_set_errhandler(mpi.world, mpi.errors_return);
 }
 
 static hg_status works(void) {
@@ -171,10 +199,10 @@ static hg_status find_library(void) {
 static hg_status fails(int code) {
     char *text = hg_calloc(1, TEXT_BYTES);
     int length = 0;
-    bool known = text && mpi.call.Error_string(code, text, &length) == 0;
+    bool known = text && api()->Error_string(code, text, &length) == 0;
     hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "MPI: %s", known ? text : "error");
     hg_free(text);
-    mpi.broken = true;
+    if (!mpi.goes_on) mpi.broken = true;
     return status;
 }
 
@@ -190,7 +218,7 @@ static hg_status make_group(uintptr_t comm, comm_group **group) {
     comm_group *g = hg_calloc(1, sizeof *g);
     if (!g) return hg_fail_memory();
     g->comm = comm;
-    (void)mpi.call.Comm_set_errhandler(comm, mpi.errors_return);
+    (void)api()->Comm_set_errhandler(comm, mpi.errors_return);
     hg_mutex_init(&g->lock);
     hg_cond_init(&g->woken);
     *group = g;
@@ -202,9 +230,9 @@ static hg_status open_world(comm_group **group, uint32_t *rank, uint32_t *size) 
     HG_TRY(find_library());
     uintptr_t copy = 0;
     int r = 0, n = 0;
-    MPI_TRY(mpi.call.Comm_dup(mpi.world, &copy));
-    MPI_TRY(mpi.call.Comm_rank(copy, &r));
-    MPI_TRY(mpi.call.Comm_size(copy, &n));
+    MPI_TRY(api()->Comm_dup(mpi.world, &copy));
+    MPI_TRY(api()->Comm_rank(copy, &r));
+    MPI_TRY(api()->Comm_size(copy, &n));
     *rank = (uint32_t)r;
     *size = (uint32_t)n;
     return make_group(copy, group);
@@ -223,8 +251,8 @@ static void close_group(comm_group *g) {
     if (!g) return;
     hg_mutex_lock(&mpi.lock);
     int finalized = 1;
-    if (!mpi.broken && mpi.call.Finalized(&finalized) == 0 && !finalized)
-        (void)mpi.call.Comm_free(&g->comm);
+    if (!mpi.broken && api()->Finalized(&finalized) == 0 && !finalized)
+        (void)api()->Comm_free(&g->comm);
     hg_mutex_unlock(&mpi.lock);
     hg_mutex_destroy(&g->lock);
     hg_cond_destroy(&g->woken);
@@ -237,8 +265,8 @@ static hg_status post_message(comm_group *g, comm_transfer *t) {
     uintptr_t request = 0;
     int count = (int)t->bytes, peer = (int)t->peer, tag = t->channel;
     HG_TRY(works());
-    MPI_TRY(t->receives ? mpi.call.Irecv(t->memory, count, mpi.byte, peer, tag, g->comm, &request)
-                        : mpi.call.Isend(t->memory, count, mpi.byte, peer, tag, g->comm, &request));
+    MPI_TRY(t->receives ? api()->Irecv(t->memory, count, mpi.byte, peer, tag, g->comm, &request)
+                        : api()->Isend(t->memory, count, mpi.byte, peer, tag, g->comm, &request));
     t->own[0] = request;
     t->posted = true;
     return HG_OK;
@@ -248,10 +276,10 @@ static hg_status test_message(comm_transfer *t) {
     _Alignas(16) uint8_t status[STATUS_BYTES];
     uintptr_t request = (uintptr_t)t->own[0];
     int done = 0;
-    MPI_TRY(mpi.call.Test(&request, &done, status));
+    int code = api()->Test(&request, &done, status);
     t->own[0] = request;
-    t->done = done;
-    return HG_OK;
+    t->done = done; /* with an error too */
+    return code ? fails(code) : HG_OK;
 }
 
 static hg_status post(comm_group *g, comm_transfer *t) {
@@ -261,8 +289,7 @@ static hg_status post(comm_group *g, comm_transfer *t) {
     return status;
 }
 
-static hg_status poll(comm_group *g, comm_transfer *t) {
-    (void)g;
+static hg_status poll_request(comm_transfer *t) {
     hg_mutex_lock(&mpi.lock);
     hg_status status = works();
     if (status == HG_OK) status = test_message(t);
@@ -270,16 +297,31 @@ static hg_status poll(comm_group *g, comm_transfer *t) {
     return status;
 }
 
-/* A send that MPI has begun cannot be taken back: the other rank is lost then, and nothing calls
- * MPI to go on with it. */
-static void withdraw(comm_group *g, comm_transfer *t) {
+static hg_status poll(comm_group *g, comm_transfer *t) {
+    hg_status status = poll_request(t);
     (void)g;
+    if (status == HG_OK || !strstr(hg_error_record()->message, "PROC_FAILED")) return status;
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "rank %u is gone", (unsigned)t->peer);
+}
+
+/* Of a communicator that is revoked each message is over soon, with an error at least. */
+static bool is_over_soon(comm_group *g, comm_transfer *t) {
+    uint64_t until = hg_clock_ns() + REVOKED_NS;
+    while (g->revoked && !t->done && hg_clock_ns() < until) HG_IGNORE(test_message(t));
+    return t->done;
+}
+
+/* Without that, a send that MPI has begun cannot be taken back: the other rank is lost then, and
+ * nothing calls MPI to go on with it. */
+static void withdraw(comm_group *g, comm_transfer *t) {
     hg_mutex_lock(&mpi.lock);
-    mpi.broken = true;
     uintptr_t request = (uintptr_t)t->own[0];
-    if (t->receives && mpi.call.Cancel(&request) == 0)
-        for (int i = 0; i < CANCEL_TESTS && !t->done; i++)
-            if (test_message(t) != HG_OK) break;
+    if (!is_over_soon(g, t)) {
+        mpi.broken = true;
+        if (t->receives && api()->Cancel(&request) == 0)
+            for (int i = 0; i < CANCEL_TESTS && !t->done; i++)
+                if (test_message(t) != HG_OK) break;
+    }
     hg_mutex_unlock(&mpi.lock);
 }
 
@@ -314,21 +356,22 @@ static void wake(comm_group *g) {
 static hg_status begin_copy(comm_group *g, uintptr_t *copy, uintptr_t *request) {
     hg_mutex_lock(&mpi.lock);
     hg_status status = works();
-    int code = status == HG_OK ? mpi.call.Comm_idup(g->comm, copy, request) : 0;
+    int code = status == HG_OK ? api()->Comm_idup(g->comm, copy, request) : 0;
     if (code) status = fails(code);
     hg_mutex_unlock(&mpi.lock);
     return status;
 }
 
-static hg_status wait_for_copy(comm_group *g, uintptr_t request, uint64_t deadline_ns) {
+static hg_status wait_for(comm_group *g, uintptr_t request, uint64_t deadline_ns,
+                          const char *what) {
     comm_transfer copy = {.own = {request}};
     while (!copy.done) {
-        HG_TRY(poll(g, &copy));
+        HG_TRY(poll_request(&copy));
         if (!copy.done && hg_clock_ns() >= deadline_ns) {
             hg_mutex_lock(&mpi.lock);
             mpi.broken = true;
             hg_mutex_unlock(&mpi.lock);
-            return hg_fail(HG_ERROR_TIMEOUT, "MPI: not every rank has come to a split in time");
+            return hg_fail(HG_ERROR_TIMEOUT, "MPI: not every rank has come to %s in time", what);
         }
         look(g);
         if (!copy.done) sleep_until(g, deadline_ns);
@@ -340,25 +383,51 @@ static hg_status wait_for_copy(comm_group *g, uintptr_t request, uint64_t deadli
 static hg_status take_members(uintptr_t copy, const comm_part *wanted, comm_group **part) {
     uintptr_t all = 0, some = 0, comm = 0;
     HG_TRY(works());
-    (void)mpi.call.Comm_set_errhandler(copy, mpi.errors_return);
+    (void)api()->Comm_set_errhandler(copy, mpi.errors_return);
     if (wanted->count) {
-        MPI_TRY(mpi.call.Comm_group(copy, &all));
-        MPI_TRY(mpi.call.Group_incl(all, (int)wanted->count, (const int *)wanted->members, &some));
-        MPI_TRY(mpi.call.Comm_create_group(copy, some, 0, &comm));
-        MPI_TRY(mpi.call.Group_free(&some));
-        MPI_TRY(mpi.call.Group_free(&all));
+        MPI_TRY(api()->Comm_group(copy, &all));
+        MPI_TRY(api()->Group_incl(all, (int)wanted->count, (const int *)wanted->members, &some));
+        MPI_TRY(api()->Comm_create_group(copy, some, 0, &comm));
+        MPI_TRY(api()->Group_free(&some));
+        MPI_TRY(api()->Group_free(&all));
     }
-    MPI_TRY(mpi.call.Comm_free(&copy));
+    MPI_TRY(api()->Comm_free(&copy));
     return wanted->count ? make_group(comm, part) : HG_OK;
+}
+
+/* The ranks that live, which are those that the agreement had if none was lost since. Under the
+ * lock. The agreement has brought all of them here. */
+static hg_status take_rest(comm_group *g, uint32_t count, comm_group **part) {
+    uintptr_t rest = 0;
+    int size = 0;
+    HG_TRY(works());
+    MPI_TRY(api()->MPIX_Comm_shrink(g->comm, &rest));
+    int code = api()->Comm_size(rest, &size);
+    hg_status status = code ? fails(code) : HG_OK;
+    if (status == HG_OK && (uint32_t)size != count)
+        status = hg_fail(HG_ERROR_EXECUTION_FAILED,
+                         "MPI: of the %u ranks that agreed %d are left: shrink again",
+                         (unsigned)count, size);
+    if (status == HG_OK) status = make_group(rest, part);
+    if (status != HG_OK) (void)api()->Comm_free(&rest);
+    return status;
+}
+
+static hg_status shrink(comm_group *g, uint32_t count, comm_group **part) {
+    hg_mutex_lock(&mpi.lock);
+    hg_status status = take_rest(g, count, part);
+    hg_mutex_unlock(&mpi.lock);
+    return status;
 }
 
 static hg_status split(comm_group *g, const comm_part *wanted, uint64_t deadline_ns,
                        comm_group **part) {
+    if (wanted->number & COMM_SHRUNK) return shrink(g, wanted->count, part);
     uintptr_t *copy = hg_calloc(1, sizeof *copy), request = 0;
     if (!copy) return hg_fail_memory();
     hg_status status = begin_copy(g, copy, &request);
     if (status == HG_OK) {
-        status = wait_for_copy(g, request, deadline_ns);
+        status = wait_for(g, request, deadline_ns, "a split");
         if (status != HG_OK) return status; /* MPI may still write to the copy */
         hg_mutex_lock(&mpi.lock);
         status = take_members(*copy, wanted, part);
@@ -368,8 +437,101 @@ static hg_status split(comm_group *g, const comm_part *wanted, uint64_t deadline
     return status;
 }
 
-/* MPI without fault tolerance tells nobody: the others come to their deadlines. */
-static void revoke(comm_group *g, const char *why) { (void)g, (void)why; }
+/* ---- when ranks fail ---- */
+
+/* MPI that does not go on without ranks tells nobody: the others come to their deadlines. */
+static void revoke(comm_group *g, const char *why) {
+    (void)why;
+    hg_mutex_lock(&mpi.lock);
+    if (mpi.goes_on && !mpi.broken && !g->revoked)
+        g->revoked = api()->MPIX_Comm_revoke(g->comm) == 0;
+    hg_mutex_unlock(&mpi.lock);
+}
+
+/* What an agreement is about, until MPI does not write to it any more. */
+typedef struct ballot {
+    int flags;
+    uintptr_t request;
+} ballot;
+
+/* Which ranks failed is known first: an agreement fails on all ranks where one of them did not. */
+static hg_status begin_ballot(comm_group *g, ballot *b) {
+    hg_mutex_lock(&mpi.lock);
+    hg_status status = works();
+    int code = status == HG_OK ? api()->MPIX_Comm_failure_ack(g->comm) : 0;
+    if (status == HG_OK && !code) code = api()->MPIX_Comm_iagree(g->comm, &b->flags, &b->request);
+    if (code) status = fails(code);
+    hg_mutex_unlock(&mpi.lock);
+    return status;
+}
+
+/* Until all living ranks know the same ones that do not live. */
+static hg_status agree_on(comm_group *g, uint64_t deadline_ns, uint32_t *flags) {
+    ballot *b = hg_calloc(1, sizeof *b);
+    hg_status status = b ? HG_ERROR_EXECUTION_FAILED : hg_fail_memory();
+    while (status == HG_ERROR_EXECUTION_FAILED && hg_clock_ns() < deadline_ns) {
+        b->flags = (int)*flags;
+        status = begin_ballot(g, b);
+        if (status != HG_OK) break;
+        status = wait_for(g, b->request, deadline_ns, "an agreement");
+    }
+    if (status == HG_ERROR_TIMEOUT) return status; /* MPI may still write to the ballot */
+    if (status == HG_OK) *flags = (uint32_t)b->flags;
+    hg_free(b);
+    return status;
+}
+
+/* A mark at each rank that failed, of `size`. Under the lock. */
+static hg_status find_failed(comm_group *g, uintptr_t failed, uint32_t size, bool *gone) {
+    uintptr_t all = 0;
+    int count = 0;
+    MPI_TRY(api()->Comm_group(g->comm, &all));
+    MPI_TRY(api()->MPI_Group_size(failed, &count));
+    for (int i = 0; i < count; i++) {
+        int rank = -1;
+        MPI_TRY(api()->MPI_Group_translate_ranks(failed, 1, &i, all, &rank));
+        if (rank >= 0 && (uint32_t)rank < size) gone[rank] = true;
+    }
+    MPI_TRY(api()->Group_free(&all));
+    return HG_OK;
+}
+
+/* Under the lock. */
+static hg_status list_living(comm_group *g, comm_agreement *agreed) {
+    uintptr_t failed = 0;
+    int size = 0;
+    MPI_TRY(api()->Comm_size(g->comm, &size));
+    MPI_TRY(api()->MPIX_Comm_failure_get_acked(g->comm, &failed));
+    bool *gone = hg_calloc((size_t)size, sizeof *gone);
+    uint32_t *members = hg_calloc((size_t)size, sizeof *members);
+    hg_status status = gone && members ? find_failed(g, failed, (uint32_t)size, gone)
+                                       : hg_fail_memory();
+    for (uint32_t r = 0; r < (uint32_t)size && status == HG_OK; r++)
+        if (!gone[r]) members[agreed->count++] = r;
+    (void)api()->Group_free(&failed);
+    hg_free(gone);
+    if (status == HG_OK)
+        agreed->members = members;
+    else
+        hg_free(members);
+    return status;
+}
+
+static hg_status agree(comm_group *g, uint64_t deadline_ns, uint64_t flags,
+                       comm_agreement *agreed) {
+    uint32_t halves[2] = {(uint32_t)flags, (uint32_t)(flags >> 32)};
+    if (!mpi.goes_on)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "mpi cannot go on without a rank: the launcher ends the job");
+    *agreed = (comm_agreement){0};
+    for (int i = 0; i < 2; i++) HG_TRY(agree_on(g, deadline_ns, &halves[i]));
+    hg_mutex_lock(&mpi.lock);
+    hg_status status = list_living(g, agreed);
+    agreed->number = ++g->agreements;
+    hg_mutex_unlock(&mpi.lock);
+    agreed->flags = halves[0] | (uint64_t)halves[1] << 32;
+    return status;
+}
 
 const comm_provider comm_provider_mpi = {.name = "mpi",
                                          .launched = launched,
@@ -382,4 +544,5 @@ const comm_provider comm_provider_mpi = {.name = "mpi",
                                          .sleep = sleep_until,
                                          .wake = wake,
                                          .split = split,
-                                         .revoke = revoke};
+                                         .revoke = revoke,
+                                         .agree = agree};

@@ -463,9 +463,6 @@ static hg_status check(comm_group *g, uint32_t peer) {
 
 static hg_status agree(comm_group *g, uint64_t deadline_ns, uint64_t flags,
                        comm_agreement *agreed) {
-    if (!g->base->agree)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
-                       "%s cannot go on without a rank: the launcher ends the job", g->base->name);
     return g->base->agree(g->below, deadline_ns, flags, agreed);
 }
 
