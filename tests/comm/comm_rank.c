@@ -1,4 +1,5 @@
 /* One rank of the suite under a launcher: run.py starts it. The last line says what it counted. */
+#include "comm/comm.h"
 #include "comm/mpi/mpi.h"
 #include "comm/suite.h"
 #include <signal.h>
@@ -101,6 +102,39 @@ static int late_split(hg_comm *comm) {
     printf("split: %s\n", hg_last_error_text());
     fflush(stdout);
     return status == HG_ERROR_TIMEOUT ? 3 : 1;
+}
+
+static int calls_until_rest; /* of MPI */
+
+static void rest_once(void) {
+    if (calls_until_rest-- == 0) (void)usleep(600000);
+}
+
+/* Rank 1 has little time for a split. Where rank 2 comes later than that, no rank goes on, nor
+ * waits for its own time to end; where rank 1 has told that it is there and looks again when its
+ * time is over, all do. */
+static int short_split(hg_comm *comm, bool late) {
+    uint32_t rank = hg_comm_rank(comm), size = hg_comm_size(comm);
+    const uint32_t members[] = {0, 1, 2};
+    const hg_comm_call barrier = {.size = sizeof barrier, .kind = HG_COMM_BARRIER};
+    comm_group *part = NULL;
+    (void)alarm(50);
+    if (size != 3 || hg_comm_run(comm, &barrier) != HG_OK) return 1;
+    if (late && rank == 2) (void)usleep(1000000);
+    calls_until_rest = 6; /* it has said that it comes */
+    if (!late && rank == 1) comm_mpi_watch = rest_once;
+    uint64_t begun = hg_clock_ns(), until = begun + (rank == 1 ? 300 : 20000) * UINT64_C(1000000);
+    hg_status status = comm->provider->split(comm->group, &(comm_part){members, 3, 1}, until,
+                                             &part);
+    comm_mpi_watch = NULL;
+    uint64_t took = hg_clock_ns() - begun;
+    if (status == HG_OK) comm->provider->close(part);
+    printf("split: %s, %s\n", status == HG_OK ? "all" : hg_last_error_text(),
+           took < UINT64_C(10000000000) ? "soon" : "late");
+    fflush(stdout);
+    if (status != HG_OK) (void)sleep(2); /* a process that ends ends the others */
+    hg_comm_destroy(comm);
+    return 0;
 }
 
 /* ---- a rank that is killed ---- */
@@ -237,6 +271,8 @@ int main(int argc, char **argv) {
         counts.failed++;
     }
     if (argc > 1 && strcmp(argv[1], "--late-split") == 0) return late_split(comm);
+    if (argc > 2 && strcmp(argv[1], "--short-split") == 0)
+        return short_split(comm, strcmp(argv[2], "late") == 0);
     if (argc > 2 && strcmp(argv[1], "--lose") == 0)
         return lose(comm, atol(argv[2]), argc > 3 ? atol(argv[3]) : -1);
     comm_suite(backend, comm, all, &counts);

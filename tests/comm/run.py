@@ -46,5 +46,18 @@ for title, launcher, arguments, libraries, counts in launchers(build):
     passed, failed = passed + good, failed + (not good)
     if not good:
         print(f"{title}, a rank that does not come to a split: {done}", file=sys.stderr)
+for number, (title, launcher, arguments, libraries, counts) in enumerate(launchers(build)):
+    for how, words in [("late", "split: Timeout: MPI: not every rank has come to a split in time, soon"), ("slow", "split: all, soon")]:
+        if not os.path.exists(launcher) or not (everything or (number % 2 == 0) == (how == "late")):
+            continue
+        command = [launcher, *arguments, "-n", "3", rank, "--short-split", how]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(libraries))
+            good = done.stdout.count(words) == 3
+        except subprocess.TimeoutExpired as late:
+            done, good = late, False
+        passed, failed = passed + good, failed + (not good)
+        if not good:
+            print(f"{title}, a rank with little time for a split ({how}): {done}", file=sys.stderr)
 print(f"{passed} passed, {failed} failed, {skipped} skipped")
 sys.exit(failed != 0)

@@ -42,6 +42,7 @@ enum {
     TEXT_BYTES = 8192, /* MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING of all of them */
     SLEEP_NS = 50000,  /* nothing wakes who waits for a message */
     CANCEL_TESTS = 1000,    /* a receive that is cancelled is over at once, or never */
+    ANSWER_NS = 2000000000, /* a message to a rank that is looking, and back */
     REVOKED_NS = 2000000000 /* messages of a communicator that is revoked are over soon */
 };
 
@@ -63,6 +64,7 @@ struct comm_group {
     uintptr_t comm;
     bool revoked;        /* these two under MPI's lock */
     uint64_t agreements; /* how many there were */
+    uint64_t splits;
     hg_mutex lock;
     hg_cond woken;
     uint32_t wakes, seen; /* under the lock */
@@ -350,49 +352,133 @@ static void wake(comm_group *g) {
 
 /* ---- parts ---- */
 
-/* A copy of the communicator, begun: what a rank that never comes leaves waiting is a request,
- * which the deadline ends. The call of MPI that makes a communicator of the members alone waits
- * itself, so it comes behind. */
-static hg_status begin_copy(comm_group *g, uintptr_t *copy, uintptr_t *request) {
+/* The call of MPI that makes a communicator waits for all its members. So rank 0 knows before
+ * whether all ranks have come, each of which tells it, and tells each. A rank whose time ends tells
+ * it that too, and hears what rank 0 has said meanwhile or says then; where rank 0 is not there it
+ * will read it when it comes. So all go on, or none. */
+enum { COMES = 1, LEAVES, ALL_CAME, NOT_ALL };
+
+typedef struct word {
+    comm_transfer transfer;
+    int text;
+} word;
+
+static void be_broken(void) {
     hg_mutex_lock(&mpi.lock);
-    hg_status status = works();
-    int code = status == HG_OK ? api()->Comm_idup(g->comm, copy, request) : 0;
-    if (code) status = fails(code);
+    mpi.broken = true;
     hg_mutex_unlock(&mpi.lock);
-    return status;
 }
 
-static hg_status wait_for(comm_group *g, uintptr_t request, uint64_t deadline_ns,
-                          const char *what) {
-    comm_transfer copy = {.own = {request}};
-    while (!copy.done) {
-        HG_TRY(poll_request(&copy));
-        if (!copy.done && hg_clock_ns() >= deadline_ns) {
-            hg_mutex_lock(&mpi.lock);
-            mpi.broken = true;
-            hg_mutex_unlock(&mpi.lock);
-            return hg_fail(HG_ERROR_TIMEOUT, "MPI: not every rank has come to %s in time", what);
+static hg_status post_word(comm_group *g, word *w, uint32_t peer, int tag, int text) {
+    w->text = text;
+    w->transfer = (comm_transfer){.peer = peer,
+                                  .channel = (uint8_t)tag,
+                                  .receives = !text,
+                                  .memory = &w->text,
+                                  .bytes = sizeof w->text};
+    return post(g, &w->transfer);
+}
+
+static hg_status poll_word(word *w) {
+    return w->transfer.posted && !w->transfer.done ? poll_request(&w->transfer) : HG_OK;
+}
+
+/* Of the other ranks; rest until there may be something new. */
+static void rest_until(comm_group *g, uint64_t until_ns) {
+    look(g);
+    sleep_until(g, until_ns);
+}
+
+static hg_status has_left(comm_group *g, uint32_t peer, int tag, bool *left) {
+    _Alignas(16) uint8_t status[STATUS_BYTES];
+    int there = 0;
+    hg_mutex_lock(&mpi.lock);
+    hg_status works_still = works();
+    int code = works_still == HG_OK ? api()->Iprobe((int)peer, tag, g->comm, &there, status) : 0;
+    if (code) works_still = fails(code);
+    hg_mutex_unlock(&mpi.lock);
+    *left = *left || there;
+    return works_still;
+}
+
+/* Rank 0, with two words of each other rank. */
+static hg_status lead(comm_group *g, uint32_t size, int tag, uint64_t deadline_ns, word *words) {
+    bool all = false, left = false;
+    for (uint32_t p = 1; p < size; p++) HG_TRY(post_word(g, &words[p], p, tag, 0));
+    while (!all && !left && hg_clock_ns() < deadline_ns) {
+        all = true;
+        for (uint32_t p = 1; p < size; p++) {
+            HG_TRY(poll_word(&words[p]));
+            HG_TRY(has_left(g, p, tag + 1, &left));
+            all = all && words[p].transfer.done;
         }
-        look(g);
-        if (!copy.done) sleep_until(g, deadline_ns);
+        if (!all && !left) rest_until(g, deadline_ns);
+    }
+    int said = all && !left ? ALL_CAME : NOT_ALL;
+    uint64_t until = hg_clock_ns() + ANSWER_NS;
+    for (uint32_t p = 1; p < size; p++) HG_TRY(post_word(g, &words[size + p], p, tag, said));
+    for (uint32_t p = 1; p < size; p++)
+        while (!words[size + p].transfer.done && hg_clock_ns() < until)
+            HG_TRY(poll_word(&words[size + p]));
+    words[0].text = said;
+    return HG_OK;
+}
+
+/* Another rank, with three words: that it comes, that it leaves, what rank 0 says. */
+static hg_status follow(comm_group *g, int tag, uint64_t deadline_ns, word *words) {
+    uint64_t until = deadline_ns;
+    HG_TRY(post_word(g, &words[1], 0, tag, COMES));
+    HG_TRY(post_word(g, &words[0], 0, tag, 0));
+    while (!words[0].transfer.done) {
+        for (int i = 0; i < 3; i++) HG_TRY(poll_word(&words[i]));
+        if (words[0].transfer.done) break;
+        if (hg_clock_ns() >= until) {
+            words[0].text = NOT_ALL;
+            if (words[2].transfer.posted) break;
+            words[0].text = 0;
+            HG_TRY(post_word(g, &words[2], 0, tag + 1, LEAVES));
+            until = hg_clock_ns() + ANSWER_NS;
+        }
+        rest_until(g, until);
     }
     return HG_OK;
 }
 
-/* Of a copy that all ranks have come to. Under the lock. */
-static hg_status take_members(uintptr_t copy, const comm_part *wanted, comm_group **part) {
+/* Whether all ranks have come: the same on all. Words that are still under way stay allocated. */
+static hg_status meet(comm_group *g, uint64_t deadline_ns) {
+    int rank = 0, size = 0, tag = COMM_CHANNELS + 2 * (int)(g->splits++ % 100);
+    hg_mutex_lock(&mpi.lock);
+    hg_status status = works();
+    int code = status == HG_OK ? api()->Comm_rank(g->comm, &rank) : 0;
+    if (status == HG_OK && !code) code = api()->Comm_size(g->comm, &size);
+    if (code) status = fails(code);
+    hg_mutex_unlock(&mpi.lock);
+    HG_TRY(status);
+    if (size == 1) return HG_OK;
+    word *words = hg_calloc(2 * (size_t)size + 1, sizeof *words);
+    if (!words) return hg_fail_memory();
+    HG_TRY(rank ? follow(g, tag, deadline_ns, words)
+                : lead(g, (uint32_t)size, tag, deadline_ns, words));
+    if (words[0].text == ALL_CAME) {
+        while (rank && !words[1].transfer.done) HG_TRY(poll_word(&words[1]));
+        if (!words[2].transfer.posted || words[2].transfer.done || !rank) hg_free(words);
+        return HG_OK;
+    }
+    be_broken();
+    return hg_fail(HG_ERROR_TIMEOUT, "MPI: not every rank has come to a split in time");
+}
+
+/* All ranks have come. Under the lock. */
+static hg_status take_members(comm_group *g, const comm_part *wanted, comm_group **part) {
     uintptr_t all = 0, some = 0, comm = 0;
     HG_TRY(works());
-    (void)api()->Comm_set_errhandler(copy, mpi.errors_return);
-    if (wanted->count) {
-        MPI_TRY(api()->Comm_group(copy, &all));
-        MPI_TRY(api()->Group_incl(all, (int)wanted->count, (const int *)wanted->members, &some));
-        MPI_TRY(api()->Comm_create_group(copy, some, 0, &comm));
-        MPI_TRY(api()->Group_free(&some));
-        MPI_TRY(api()->Group_free(&all));
-    }
-    MPI_TRY(api()->Comm_free(&copy));
-    return wanted->count ? make_group(comm, part) : HG_OK;
+    if (!wanted->count) return HG_OK;
+    MPI_TRY(api()->Comm_group(g->comm, &all));
+    MPI_TRY(api()->Group_incl(all, (int)wanted->count, (const int *)wanted->members, &some));
+    MPI_TRY(api()->Comm_create_group(g->comm, some, 0, &comm));
+    MPI_TRY(api()->Group_free(&some));
+    MPI_TRY(api()->Group_free(&all));
+    return make_group(comm, part);
 }
 
 /* The ranks that live, which are those that the agreement had if none was lost since. Under the
@@ -423,17 +509,10 @@ static hg_status shrink(comm_group *g, uint32_t count, comm_group **part) {
 static hg_status split(comm_group *g, const comm_part *wanted, uint64_t deadline_ns,
                        comm_group **part) {
     if (wanted->number & COMM_SHRUNK) return shrink(g, wanted->count, part);
-    uintptr_t *copy = hg_calloc(1, sizeof *copy), request = 0;
-    if (!copy) return hg_fail_memory();
-    hg_status status = begin_copy(g, copy, &request);
-    if (status == HG_OK) {
-        status = wait_for(g, request, deadline_ns, "a split");
-        if (status != HG_OK) return status; /* MPI may still write to the copy */
-        hg_mutex_lock(&mpi.lock);
-        status = take_members(*copy, wanted, part);
-        hg_mutex_unlock(&mpi.lock);
-    }
-    hg_free(copy);
+    HG_TRY(meet(g, deadline_ns));
+    hg_mutex_lock(&mpi.lock);
+    hg_status status = take_members(g, wanted, part);
+    hg_mutex_unlock(&mpi.lock);
     return status;
 }
 
@@ -465,6 +544,21 @@ static hg_status begin_ballot(comm_group *g, ballot *b) {
     return status;
 }
 
+static hg_status wait_for(comm_group *g, uintptr_t request, uint64_t deadline_ns) {
+    comm_transfer copy = {.own = {request}};
+    while (!copy.done) {
+        HG_TRY(poll_request(&copy));
+        if (!copy.done && hg_clock_ns() >= deadline_ns) {
+            be_broken();
+            return hg_fail(HG_ERROR_TIMEOUT,
+                           "MPI: not every rank has come to an agreement in time");
+        }
+        look(g);
+        if (!copy.done) sleep_until(g, deadline_ns);
+    }
+    return HG_OK;
+}
+
 /* Until all living ranks know the same ones that do not live. */
 static hg_status agree_on(comm_group *g, uint64_t deadline_ns, uint32_t *flags) {
     ballot *b = hg_calloc(1, sizeof *b);
@@ -473,7 +567,7 @@ static hg_status agree_on(comm_group *g, uint64_t deadline_ns, uint32_t *flags) 
         b->flags = (int)*flags;
         status = begin_ballot(g, b);
         if (status != HG_OK) break;
-        status = wait_for(g, b->request, deadline_ns, "an agreement");
+        status = wait_for(g, b->request, deadline_ns);
     }
     if (status == HG_ERROR_TIMEOUT) return status; /* MPI may still write to the ballot */
     if (status == HG_OK) *flags = (uint32_t)b->flags;
