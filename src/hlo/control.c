@@ -114,7 +114,7 @@ static void while_loop(mlir_lower *w, const mlir_op *op) {
     }
 }
 
-enum { MOST_ROUNDS = 32, MOST_UNROLLED = 4096, MOST_KNOWN = 1 << 16 };
+enum { MOST_ROUNDS = 32, MOST_UNROLLED = 4096, MOST_KNOWN = 1 << 20 };
 
 /* Between programs a loop of few rounds, which the text tells, is its rounds one behind the other.
  */
@@ -142,23 +142,26 @@ static bool unroll(mlir_lower *w, const mlir_op *op) {
     return true;
 }
 
-/* Whether the text tells the rounds, and they are few enough for a compiler that nobody can stop.
- */
-static bool ends_soon(mlir_lower *w, const mlir_op *op) {
+/* Rounds that the text tells; 0: it does not. */
+static uint64_t known_rounds(mlir_lower *w, const mlir_op *op) {
     const mlir_region *cond = op->regions, *body = cond ? cond->next : NULL;
     mlir_tensor **state = mlir_make(w, (op->operand_count + 1) * sizeof *state);
     if (!state || !body || cond->arg_count != op->operand_count ||
         body->arg_count != op->operand_count)
-        return false;
+        return 0;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        if (!(state[i] = mlir_operand(w, op, i))) return false;
-    uint64_t rounds = mlir_rounds(w, cond, body, state, op->operand_count);
-    return rounds && rounds <= MOST_KNOWN;
+        if (!(state[i] = mlir_operand(w, op, i))) return 0;
+    return mlir_rounds(w, cond, body, state, op->operand_count);
 }
 
 void mlir_apply_loop(mlir_lower *w, const mlir_op *op) {
-    w->endless = w->endless || !ends_soon(w, op);
+    uint64_t around = w->rounds, rounds = known_rounds(w, op);
+    if (!rounds || rounds > MOST_KNOWN / around)
+        w->endless = true;
+    else
+        w->rounds *= rounds;
     if (!unroll(w, op)) mlir_in_loops(w, op, while_loop);
+    w->rounds = around;
 }
 
 /* ---- case, if ---- */

@@ -622,8 +622,12 @@ hg_status mlir_to_graph(mlir_module *module, hg_diagnostics *d, hg_graph **graph
     static const mlir_word MAIN = {.text = "main", .length = 4};
     mlir_function *f = function_named(module, &MAIN);
     if (!f && module->functions && !module->functions->next) f = module->functions;
-    mlir_lower w = {
-        .m = module, .d = d, .arena = &module->arena, .budget = MOST_OPERATIONS, .walk = mlir_walk};
+    mlir_lower w = {.m = module,
+                    .d = d,
+                    .arena = &module->arena,
+                    .budget = MOST_OPERATIONS,
+                    .walk = mlir_walk,
+                    .rounds = 1};
     *graph = NULL;
     if (!f) {
         mlir_refuse(&w, "expected a function @main, or one function");

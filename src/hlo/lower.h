@@ -68,7 +68,8 @@ typedef struct mlir_lower {
     mlir_tensor **env; /* of values */
     mlir_kernel *k;    /* NULL: between programs */
     bool scalars;      /* in a region of scalars: nothing becomes an array */
-    bool endless;      /* there is a loop of which nobody knows that it ends soon */
+    bool endless;      /* a loop of which nobody knows that it ends soon: no driver's module */
+    uint64_t rounds;   /* of the loops around, where they are known */
     uint32_t block, blocks, programs, storages, names;
     uint64_t budget;  /* operations that may still be met */
     uint64_t written; /* bytes of programs */
