@@ -17,6 +17,7 @@ typedef enum wgsl_helper {
     WGSL_MULHI,
     WGSL_F2U,
     WGSL_F2S,
+    WGSL_DOT4_U,
     WGSL_F2H,
     WGSL_F2H_F16, /* by the extension f16 */
     WGSL_HELPER_COUNT

@@ -57,6 +57,11 @@ static const struct { const char *name, *text; } HELPERS[WGSL_HELPER_COUNT] = {
                   "    let high = select(whole, 0x7fffffffu, a >= 2147483648.0f);\n"
                   "    return select(high, 0x80000000u, a <= -2147483648.0f);\n"
                   "}\n"},
+    [WGSL_DOT4_U] = {"hg_dot4_u",
+                     "fn hg_dot4_u(a: u32, b: u32) -> u32 { /* a is not signed: 128 less, then more */\n"
+                     "    let less = bitcast<u32>(dot4I8Packed(a ^ 0x80808080u, b));\n"
+                     "    return less + (bitcast<u32>(dot4I8Packed(hg_u32(0x01010101u), b)) << 7u);\n"
+                     "}\n"},
     [WGSL_F2H] = {"hg_f32_to_f16", F2H("a")},
     [WGSL_F2H_F16] = {"hg_f32_to_f16", F2H("f32(f16(a))")},
 };
@@ -208,6 +213,22 @@ static void divide(wgsl *p, const kir_value *v) {
     }
 }
 
+/* Four signed bytes of the second factor and of the first, which may be without signs. */
+static void dot4(wgsl *p, const kir_value *v) {
+    bool both = v->op == KIR_DOT4_S;
+    wgsl_name(p, v->args[2]);
+    wgsl_text(p, both ? " + bitcast<u32>(dot4I8Packed(" : " + ");
+    if (!both) {
+        p->helpers |= UINT32_C(1) << WGSL_OPAQUE_U32;
+        wgsl_use_helper(p, WGSL_DOT4_U);
+        wgsl_text(p, "(");
+    }
+    first(p, v);
+    wgsl_text(p, ", ");
+    wgsl_name(p, v->args[1]);
+    wgsl_text(p, both ? "))" : ")");
+}
+
 static bool integer(wgsl *p, const kir_value *v) {
     bool logical = v->args[0]->type == KIR_BOOL;
     switch ((kir_op)v->op) {
@@ -231,6 +252,8 @@ static bool integer(wgsl *p, const kir_value *v) {
     case KIR_LSHR:
     case KIR_ASHR: shift(p, v); return true;
     case KIR_CLZ: call(p, v, "countLeadingZeros"); return true;
+    case KIR_DOT4_S:
+    case KIR_DOT4_U: dot4(p, v); return true;
     case KIR_CMP_EQ: infix(p, v, "=="); return true;
     case KIR_CMP_ULT: infix(p, v, "<"); return true;
     case KIR_CMP_SLT:

@@ -45,8 +45,9 @@ const LIMITS = [['storage_buffers', 'maxStorageBuffersPerShaderStage', true], ['
   ['group_x', 'maxComputeWorkgroupSizeX', true], ['group_y', 'maxComputeWorkgroupSizeY', true], ['group_z', 'maxComputeWorkgroupSizeZ', true],
   ['groups', 'maxComputeWorkgroupsPerDimension', true]];
 
-// Features that the library asks for, by their numbers.
+// Features that the library asks for, by their numbers, and those of the language.
 const FEATURES = { 0x0b: 'shader-f16' };
+const LANGUAGE = { 2: 'packed_4x8_integer_dot_product' };
 
 const NO_WEBGPU = 'WebGPU not supported in this browser';
 const ADAPTER = { powerPreference: 'high-performance' };
@@ -287,6 +288,7 @@ export class WebGPU {
     const release = (number) => this.#remove(number);
     return {
       CreateInstance: () => (this.there ? this.#add(this) : 0),
+      InstanceHasWGSLLanguageFeature: (_instance, feature) => Number(this.gpu?.wgslLanguageFeatures?.has(LANGUAGE[feature]) ?? false),
       InstanceProcessEvents: () => {
         for (const deliver of this.#due.splice(0)) if (!this.#core.dead) deliver();
       },

@@ -186,6 +186,8 @@ static void fill_caps(hg_device *d) {
     caps->scheduling.max_group[1] = limits->group_y;
     caps->scheduling.max_group[2] = limits->group_z;
     caps->hints.on_cpu = d->cpu;
+    /* whether a device has them itself nobody says */
+    caps->hints.dot4 = caps->compiler.kir.dot4 && !d->cpu;
     caps->hints.flat_group = (uint32_t)least(d->cpu ? 1024 : 128, limits->group_lanes);
     fill_identity(d);
     wg_say(d->info.architecture, architecture, sizeof architecture);
@@ -366,6 +368,18 @@ static uint64_t pretended(const hg_driver_options *options, const char *word) {
     return most && most < 2 * WG_SCRATCH ? 2 * WG_SCRATCH : most;
 }
 
+/* Products of four bytes are functions of the language; wgpu-native 29 has them and cannot be
+ * asked.
+ */
+static bool has_dot4(WGPUInstance instance) {
+    if (wg_is_native()) return true;
+    HG_CALLS_OTHERS;
+    hg_mutex_lock(&wg_lock);
+    bool has = wg.InstanceHasWGSLLanguageFeature(instance, WGPU_PACKED_4X8);
+    hg_mutex_unlock(&wg_lock);
+    return has;
+}
+
 static hg_status new_device(WGPUInstance instance, const hg_driver_options *options,
                             hg_device **device) {
     hg_device *d = hg_calloc(1, sizeof *d);
@@ -373,6 +387,7 @@ static hg_status new_device(WGPUInstance instance, const hg_driver_options *opti
     d->instance = instance;
     d->opening.most_buffer = pretended(options, "largest-buffer");
     d->opening.most_binding = pretended(options, "largest-binding");
+    d->caps.compiler.kir.dot4 = !hg_pretends(options->pretend, "no-dot4") && has_dot4(instance);
     hg_mutex_init(&d->said.lock);
     *device = d;
     return HG_OK;

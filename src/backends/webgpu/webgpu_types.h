@@ -51,6 +51,7 @@ enum {
     WGPU_CORE = 2, /* feature level */
     WGPU_HIGH_PERFORMANCE = 2,
     WGPU_STYPE_WGSL = 2,
+    WGPU_PACKED_4X8 = 2,                     /* language feature packed_4x8_integer_dot_product */
     WGPU_SHADER_F16 = 0x0b,                  /* feature */
     WGPU_SHADER_F16_OLD = 0x0a,              /* its number in Dawn of 2025 */
     WGPU_STYPE_NATIVE_INSTANCE = 0x00030004, /* wgpu-native's additions to an instance */

@@ -461,14 +461,16 @@ static void test_host_device(void) {
 /* What compilers make of sums and products that are real numbers to them. */
 static const char LAWS[] =
     ".atlas 1\n.program laws\n.param x buffer f32 in [n]\n.param y buffer f32 in [n]\n"
-    ".param r buffer f32 inout [n, 10]\n.param n u64\n.lanes n\n"
+    ".param r buffer f32 inout [n, 14]\n.param n u64\n.lanes n\n"
     "    let a = x[global]\n    let b = y[global]\n"
     "    r[global, 0] = a + b - a\n    r[global, 1] = a * 3.0 * 5.0\n"
     "    r[global, 2] = a / 3.0\n    r[global, 3] = a * b + a\n"
     "    r[global, 4] = a * b + a * 3.0\n    r[global, 5] = sqrt(a) * sqrt(a)\n"
     "    r[global, 6] = a + 0.1 + 0.2\n    r[global, 7] = a - a * b\n"
-    "    r[global, 8] = a + b\n    r[global, 9] = r[global, 8] - a\n";
-enum { LAW_LANES = 512, LAW_COUNT = 10 };
+    "    r[global, 8] = a + b\n    r[global, 9] = r[global, 8] - a\n"
+    "    r[global, 10] = (a - b) * (a - b) + a * b\n    r[global, 11] = sqrt(a + b) * b\n"
+    "    r[global, 12] = (a + b) / (a - b)\n    r[global, 13] = ((a - b) * 3.0 - b) * 5.0\n";
+enum { LAW_LANES = 512, LAW_COUNT = 14 };
 
 static void apply_laws(const char *backend, const float *x, const float *y, float *results) {
     hg_config config = hg_config_default();
