@@ -574,12 +574,37 @@ static LLVMValueRef pick_steps(jit_printer *p, LLVMTypeRef type, uint32_t bytes,
     return made;
 }
 
+/* The same of bytes, sixteen lanes or twice that, each sixteen of which pick in rows of their own:
+ * one instruction a row puts its bytes at their places and zeros elsewhere. */
+enum { SIXTEEN = 16 };
+
+static LLVMValueRef pick_bytes(jit_printer *p, uint32_t step, uint32_t lanes, LLVMValueRef first) {
+    LLVMTypeRef row = LLVMVectorType(p->t.i8, SIXTEEN), all = LLVMVectorType(p->t.i8, lanes);
+    LLVMValueRef made = NULL, places[2 * SIXTEEN], rows[2];
+    for (uint32_t k = 0, done = 0; k < step; k++) {
+        const uint32_t start = k + 1 < step ? k * SIXTEEN : (step - 1) * (SIXTEEN - 1);
+        uint32_t end = done;
+        while (end < SIXTEEN && end * step < start + SIXTEEN) end++;
+        for (uint32_t h = 0; h < lanes / SIXTEEN; h++)
+            rows[h] = jit_load(p, row, jit_field(p, first, (uint64_t)h * SIXTEEN * step + start));
+        for (uint32_t i = 0, l = 0; i < lanes; i++, l = i % SIXTEEN)
+            places[i] = jit_u32(p, l >= done && l < end ? i - l + l * step - start : lanes);
+        LLVMValueRef from = lanes == SIXTEEN ? rows[0] : jit_join(p, rows[0], rows[1]),
+                     part = LLVMBuildShuffleVector(p->b, from, LLVMConstNull(all),
+                                                   LLVMConstVector(places, lanes), "");
+        made = made ? LLVMBuildOr(p->b, made, part, "") : part;
+        done = end;
+    }
+    return made;
+}
+
 /* Lanes that rows and picks are made for at once; 0: one by one is no slower. */
 static uint32_t lanes_of_steps(const jit_printer *p, uint32_t bytes, int64_t stride) {
     uint32_t most = p->level.bytes / bytes, lanes = most < p->level.lanes ? most : p->level.lanes;
     int64_t step = stride / bytes;
+    if (bytes == 1 && lanes > 2 * SIXTEEN) lanes = 2 * SIXTEEN;
     bool good = p->level.bytes >= 32 && stride % bytes == 0 && step > 1 &&
-                3 * step <= 2 * (int64_t)lanes;
+                3 * step <= 2 * (int64_t)(bytes == 1 ? SIXTEEN : lanes);
     return good && p->level.lanes % lanes == 0 ? lanes : 0;
 }
 
@@ -591,9 +616,13 @@ static LLVMValueRef load_strided(jit_printer *p, const vec_value *v) {
     uint64_t stride = (uint64_t)v->u.mem.stride;
     uint32_t lanes = lanes_of_steps(p, v->u.mem.bytes, v->u.mem.stride),
              count = lanes ? p->level.lanes / lanes : 0;
-    for (uint32_t i = 0; i < count; i++)
-        parts[i] = pick_steps(p, type, v->u.mem.bytes, (uint32_t)stride / v->u.mem.bytes, lanes,
-                              jit_field(p, first, stride * lanes * i));
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef at = jit_field(p, first, stride * lanes * i);
+        parts[i] = v->u.mem.bytes == 1 && lanes >= SIXTEEN
+                       ? pick_bytes(p, (uint32_t)stride, lanes, at)
+                       : pick_steps(p, type, v->u.mem.bytes, (uint32_t)stride / v->u.mem.bytes,
+                                    lanes, at);
+    }
     for (uint32_t left = count; left > 1; left /= 2)
         for (uint32_t k = 0; k < left / 2; k++)
             parts[k] = jit_join(p, parts[2 * k], parts[2 * k + 1]);
