@@ -185,13 +185,14 @@ def ranks():
     """hologram.dist."""
     from hologram import dist
     lines = [HEAD.split("from collections", 1)[0], "from typing import Any\n\nfrom . import Array as Array, DeviceLike, DType, Executor\n\n"]
-    lines += [function(name, getattr(dist, name), result=RANKS.get(name)) for name in sorted(dist.__all__) if name != "Sharded"]
+    lines += [function(name, getattr(dist, name), result=RANKS.get(name)) for name in sorted(dist.__all__) if name not in ("Sharded", "Together")]
     lines += klass("Sharded", dist.Sharded)
     for operator in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
         lines += [f"    def __{way}{operator}__(self, other: Any) -> Sharded: ...\n" for way in ("", "r")]
     lines += [f"    def __{one}__(self, other: Any) -> Sharded: ...  # type: ignore[override]\n" for one in ("eq", "ne")]
     lines += [f"    def __{one}__(self, other: Any) -> Sharded: ...\n" for one in ("lt", "le", "gt", "ge", "matmul")]
     lines += [f"    def __{one}__(self) -> Sharded: ...\n" for one in ("neg", "abs")]
+    lines += klass("Together", dist.Together) + ["    def __len__(self) -> int: ...\n"]
     return "".join(lines)
 
 

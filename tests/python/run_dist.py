@@ -246,9 +246,38 @@ def launched():
     print("failed" if checks.failed else f"{dist._comm().provider} {said}", flush=True)
 
 
+def together():
+    """Lanes that two devices share, against NumPy; what is refused."""
+    program = hg.assemble(".atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 inout [n]\n.param by f32\n.param n u64\n.lanes n\n"
+                          "    y[global] = y[global] + x[global] * by\n")
+    devices = dist.Together("cpu+cpu")
+    for n in (0, 1, 1000, 100000):
+        x, y = np.arange(n, dtype=np.float32), np.full(n, 0.25, np.float32)
+        expected = y + x * np.float32(1.5)
+        for launch in range(3):
+            mine = y.copy()
+            lanes = devices.run(program, x=x, y=mine, by=1.5)
+            check(np.array_equal(mine, expected) and sum(lanes) == n and len(lanes) == len(devices) == 2, f"{n} lanes together: {lanes}")
+            check(launch or n < 1000 or min(lanes) > 0, f"{n} lanes: {lanes}")
+    x = np.zeros(4, np.float32)
+    still = x.copy()
+    still.flags.writeable = False
+    beside = hg.assemble(".atlas 1\n.program q\n.param y buffer f32 inout [n]\n.param n u64\n.lanes n\n    y[n - 1 - global] = 1.0\n")
+    for call, words in ((lambda: devices.run(program, x=x, y=x.copy(), z=1), "no parameter 'z'"), (lambda: devices.run(program, x=x, y=still, by=1), "read-only"),
+                        (lambda: devices.run(program, x=x.astype(np.float64), y=x.copy(), by=1), "'d'"), (lambda: devices.run(program, x=3, y=x.copy(), by=1), "x is a int"),
+                        (lambda: devices.run(program, x=x, y=x.copy(), by="a"), "by, a f32"), (lambda: devices.run(program, x=x, by=1), "y"),
+                        (lambda: devices.run(beside, y=x), "not its own"), (lambda: dist.Together("cpu+none"), "none")):
+        try:
+            call()
+            check(False, f"{words} is expected, nothing was raised")
+        except Exception as error:
+            check(words in str(error), f"{words!r} is expected, got {type(error).__name__}: {error}")
+
+
 def main():
     import importlib.util
     mistakes()
+    together()
     hashes = {}
     for ranks in (1, 2, 3, 4):
         found = dist.run(body, ranks)

@@ -10,14 +10,17 @@ What ranks combine is combined by the fixed tree in rank order: the bits do not 
 import atexit
 import ctypes
 import os
+import struct
 import threading
 
 from . import _executor, _native, types
 from . import _interface as c
 from ._array import convert, from_bytes
 from ._errors import check
+from ._handle import Owner
+from ._launch import FORMATS
 
-__all__ = ["Sharded", "all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "executor", "finish", "gather", "init", "is_launched", "part", "rank",
+__all__ = ["Sharded", "Together", "all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "executor", "finish", "gather", "init", "is_launched", "part", "rank",
            "recv", "reduce_scatter", "run", "run_graph", "scatter", "send", "shard", "size"]
 _OPERATIONS = {"sum": 0, "min": 1, "max": 2, "product": 3, "and": 4, "or": 5, "xor": 6}  # hg_comm_operation
 _KINDS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "gather", "scatter", "all_to_all", "send", "recv", "barrier")  # hg_comm_kind
@@ -477,6 +480,80 @@ def recv(peer):
 def barrier():
     """Ends when every rank has begun it."""
     _comm().run("barrier", types.resolve("uint8"), 0)
+
+
+# ---- devices that share a launch ----
+
+class Together(Owner):
+    """Devices that share the lanes of a launch and need not be alike: Together("cpu+opencl"); numbers: of the devices, 0 each.
+
+    run(program, x=…, y=…) gives each a run of the lanes, as long as it was quick in the launches before; the results have the bits of one device."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, backends, numbers=None):
+        numbers = [0] * len(backends.split("+")) if numbers is None else list(numbers)
+        made = ctypes.c_void_p()
+        check(c.hg_multi_gpu_create(backends.encode(), (ctypes.c_uint32 * len(numbers))(*numbers), len(numbers), ctypes.byref(made)))
+        self._handle = made.value
+
+    def _destroy(self, handle):
+        c.hg_multi_gpu_destroy(handle)
+
+    def __len__(self):
+        return c.hg_multi_gpu_count(self.handle)
+
+    def run(self, program, **given):
+        """Arrays are those with the buffer protocol, as NumPy's; what lanes write stands in them afterwards. Scalars that are extents may be left out. Returns
+        how many lanes each device had."""
+        known = {p.name: p for p in program.params}
+        for name in given.keys() - known.keys():
+            raise TypeError(f"{program.name} has no parameter {name!r}: there are {', '.join(known)}")
+        home, params, lanes, buffers = c.hg_multi_gpu_backend(self.handle, 0), c.hg_params_create(), (ctypes.c_uint64 * len(self))(), []
+        try:
+            for name, value in given.items():
+                if known[name].kind == "buffer":
+                    self._give(home, params, known[name], value, given, known, buffers)
+                else:
+                    self._scalar(params, known[name], value)
+            check(c.hg_multi_gpu_lanes(self.handle, program.handle, None, params, lanes))
+            for p, buffer, view in buffers:
+                if p.direction != "in":
+                    check(c.hg_buffer_read(home, buffer, 0, _native.address_of(view), view.nbytes))
+        finally:
+            for _, buffer, _ in buffers:
+                c.hg_backend_free_buffer(home, buffer)
+            c.hg_params_destroy(params)
+        return tuple(lanes)
+
+    @staticmethod
+    def _scalar(params, p, value):
+        letter = FORMATS.get(p.dtype.short, "E")[-1]
+        if letter == "E":
+            raise TypeError(f"{p.name} is a {p.dtype.short}, which Together takes in arrays alone")
+        try:
+            check(c.hg_params_set_scalar(params, p.name.encode(), p.dtype.code, struct.pack(f"<{letter}", value)))
+        except struct.error as error:
+            raise TypeError(f"{p.name}, a {p.dtype.short}: {error}") from None
+
+    def _give(self, home, params, p, value, given, known, buffers):
+        try:
+            view = memoryview(value)
+        except TypeError:
+            raise TypeError(f"{p.name} is a {type(value).__name__}: expected an array with the buffer protocol, as NumPy's") from None
+        letter = view.format.lstrip("@=<|")
+        if letter not in FORMATS.get(p.dtype.short, "") or not view.c_contiguous or (view.readonly and p.direction != "in"):
+            raise TypeError(f"{p.name}: an array of {p.dtype.short} in C order is expected{'' if p.direction == 'in' else ', which can be written'}, got the format "
+                            f"{view.format!r}, strides {view.strides}{', read-only' if view.readonly else ''}")
+        buffer = c.hg_buffer()
+        check(c.hg_backend_allocate_buffer(home, view.nbytes, ctypes.byref(buffer)))
+        buffers.append((p, buffer, view))
+        if view.nbytes:
+            check(c.hg_buffer_write(home, buffer, 0, _native.address_of(view), view.nbytes))
+        check(c.hg_params_set_buffer(params, p.name.encode(), buffer))
+        for extent, size in zip(p.dims or (), view.shape):
+            if extent in known and extent not in given:
+                self._scalar(params, known[extent], size)
 
 
 # ---- arrays that ranks share ----
