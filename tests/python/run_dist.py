@@ -180,7 +180,7 @@ def mistakes():
         except kind as error:
             check(words in str(error), f"expected {words}, got {error}")
     own, parts = hg.Graph(NET).shard(1, 4, {"x": "whole"}, b=8)
-    check([(p.name, p.kind, p.start, p.length, p.extent) for p in parts if p.kind == "split" and not p.output] == [("w", "split", 3, 3, 10)] and "all_gather" in own.text, f"parts: {parts}")
+    check([(p.name, p.kind, p.start, p.length, p.extent) for p in parts if p.kind == "split" and not p.output] == [("w", "split", 3, 3, 10)] and "accumulate=true" in own.text, f"parts: {parts}")
     over = threading.Event()
 
     def endless():
