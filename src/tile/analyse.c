@@ -27,6 +27,26 @@ static uint32_t work_of(const kir_value *v) {
     return 2 * (uint32_t)kir_type_bytes(v->type) * v->nargs;
 }
 
+/* The same for a function on arrays of limbs that a handler runs. Of powers with exponents as long
+ * as the numbers: shorter ones are not worth threads in vain. */
+static uint32_t wide_work_of(const kir_function *f) {
+    const uint32_t limbs = f->array_params[0]->length;
+    switch (kir_limbs_op(f)) {
+    case KIR_DERIVED: return 8 * limbs * limbs * limbs;
+    case KIR_MUL:
+    case KIR_UDIV:
+    case KIR_UREM:
+    case KIR_SDIV:
+    case KIR_SREM: return limbs * limbs;
+    default: return limbs / 8;
+    }
+}
+
+static void add_work(tile_kernel *k, uint32_t work) {
+    k->code.function_work = work < UINT32_MAX - k->code.function_work ? k->code.function_work + work
+                                                                      : UINT32_MAX;
+}
+
 /* ---- handlers ---- */
 
 static tile_fn *derived_handler(const tile_handlers *h, const kir_value *v, unsigned variant) {
@@ -341,7 +361,9 @@ hg_status tile_lay_out_forms(tile_layout *layout) {
             widen_arguments(layout, v);
             if (v->op == KIR_LOOP) layout->kernel->has_loop = true;
             if (!is_quiet(v)) layout->kernel->quiet = false;
-            if (v->op == KIR_DERIVED) layout->kernel->code.function_work += work_of(v);
+            if (v->op == KIR_DERIVED) add_work(layout->kernel, work_of(v));
+            if (v->op == KIR_CALL && tile_wide_handler(layout->kernel, v->u.call.function))
+                add_work(layout->kernel, wide_work_of(v->u.call.function));
         }
     }
     if (layout->unsupported)

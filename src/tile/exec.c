@@ -106,6 +106,8 @@ static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) 
     for (uint32_t i = 0; i < n; i++) d[i] = a[i] | (uint64_t)b[i] << 32;
 }
 
+static bool go_on(void *user) { return !tile_out_of_time(user); }
+
 /* Of an operation on arrays of limbs; what it costs grows with their square at the most. */
 static HG_NOINLINE void wide(tile_frame *f, const tile_insn *insn) {
     const tile_mask *mask = &f->mask[insn->mask];
@@ -118,7 +120,10 @@ static HG_NOINLINE void wide(tile_frame *f, const tile_insn *insn) {
                               .active = mask->count == f->n ? NULL : tile_mask_bytes(f, mask),
                               .width = f->width,
                               .n = f->n,
-                              .limbs = insn->size});
+                              .limbs = insn->size,
+                              .fuel = &f->fuel,
+                              .go_on = go_on,
+                              .user = f});
     f->fuel -= (int64_t)f->n * insn->size;
 }
 

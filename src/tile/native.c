@@ -1,6 +1,7 @@
 /* Launches by native code: turns of lanes in place of the interpreter's tiles. Faults, time and
  * threads are those of all launches.
  * Must not know: how the code was made. */
+#include "base/thread_pool.h"
 #include "kir/fault_text.h"
 #include "tile/tile_internal.h"
 
@@ -72,6 +73,11 @@ uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *nativ
 
 enum { MOST_OF_BLOCK = 1 << 16 };
 bool tile_native_fits(const tile_run_state *state, const tile_native *native) {
+    /* A turn goes to one thread. Few lanes whose time is spent in handlers go in tiles of fewer. */
+    if (tile_is_heavy(state->kernel) && !state->kernel->block_mode &&
+        state->launch->lanes / native->lanes <
+            2 * (uint64_t)hg_thread_pool_count(hg_thread_pool_global()))
+        return false;
     return !native->blocks ||
            (state->dims[0] >= native->lanes / 2 && state->block_lanes <= MOST_OF_BLOCK);
 }
@@ -122,6 +128,8 @@ static hgv_memory resolve(hgv_launch *launch, uint64_t handle, bool pool, bool f
     return (hgv_memory){m.base, m.size, m.valid};
 }
 
+static bool go_on_wide(void *launch) { return go_on(launch); }
+
 /* By the interpreter's handlers. */
 static void wide(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a, const uint64_t *b,
                  const uint64_t *c, uint32_t limbs, uint32_t lanes, uint64_t run) {
@@ -139,7 +147,10 @@ static void wide(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a
                                     .active = all ? NULL : active,
                                     .width = lanes,
                                     .n = lanes,
-                                    .limbs = limbs});
+                                    .limbs = limbs,
+                                    .fuel = &launch->fuel,
+                                    .go_on = go_on_wide,
+                                    .user = launch});
     launch->fuel -= (int64_t)lanes * limbs;
 }
 

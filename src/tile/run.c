@@ -242,7 +242,8 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     if (launch->lanes == 0) return HG_OK;
     tile_run_begin(&s, kernel, launch);
     s.fault = fault;
-    uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
+    uint32_t width = launch->lanes == 1 ? 1 : kernel->width;
+    uint32_t each = tile_is_heavy(kernel) && width > TILE_HEAVY_LANES ? TILE_HEAVY_LANES : width;
     const tile_native *native = tile_native_of(kernel);
     if (native && tile_native_fits(&s, native)) each = tile_native_lanes(&s, native, true);
     if (kernel->block_mode) {

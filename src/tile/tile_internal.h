@@ -241,6 +241,10 @@ typedef struct tile_run_state {
     struct tile_races *races;
     struct tile_owns *owns; /* NULL: none */
 } tile_run_state;
+/* A lane of wide integers that takes microseconds and more: threads share few of them. */
+enum { TILE_HEAVY_LANES = 8 };
+static inline bool tile_is_heavy(const tile_kernel *k) { return k->code.function_work >= 1 << 16; }
+
 /* Operations of one lane whose loops do not look at the time; 0: they do. */
 static inline uint64_t tile_work_of_lane(const tile_run_state *s) {
     return s->launch->lanes ? s->launch->operations / s->launch->lanes : 0;

@@ -29,8 +29,10 @@
             }                                                             \
         }                                                                 \
     }
-TILE_WIDE_ROWS(tile_wide_add, const uint64_t s = x + y; r = s + c; c = (uint64_t)(s < x) | (uint64_t)(r < s);)
-TILE_WIDE_ROWS(tile_wide_sub, const uint64_t s = x - y; r = s - c; c = (uint64_t)(x < y) | (uint64_t)(s < c);)
+TILE_WIDE_ROWS(tile_wide_add, const uint64_t s = x + y; r = s + c;
+               c = (uint64_t)(s < x) | (uint64_t)(r < s);)
+TILE_WIDE_ROWS(tile_wide_sub, const uint64_t s = x - y; r = s - c;
+               c = (uint64_t)(x < y) | (uint64_t)(s < c);)
 TILE_WIDE_ROWS(tile_wide_and, r = x & y;)
 TILE_WIDE_ROWS(tile_wide_or, r = x | y;)
 TILE_WIDE_ROWS(tile_wide_xor, r = x ^ y;)
@@ -42,11 +44,13 @@ TILE_WIDE_ROWS(tile_wide_xor, r = x ^ y;)
 enum { TILE_WIDE_LANES = 8 };
 typedef uint64_t tile_wide_number[TILE_WIDE_LIMBS + 3];
 
-static void tile_wide_get(const tile_wide *w, const uint64_t *from, uint64_t lane, uint64_t lanes, tile_wide_number *x, uint32_t first) {
+static void tile_wide_get(const tile_wide *w, const uint64_t *from, uint64_t lane, uint64_t lanes,
+                          tile_wide_number *x, uint32_t first) {
     for (uint32_t k = 0; k < w->limbs; k++)
         for (uint64_t i = 0; i < lanes; i++) x[i][first + k] = from[k * w->width + lane + i];
 }
-static void tile_wide_put(const tile_wide *w, uint64_t lane, uint64_t lanes, const tile_wide_number *x, uint32_t first) {
+static void tile_wide_put(const tile_wide *w, uint64_t lane, uint64_t lanes,
+                          const tile_wide_number *x, uint32_t first) {
     for (uint32_t k = 0; k < w->limbs; k++)
         for (uint64_t i = 0; i < lanes; i++)
             if (!w->active || w->active[lane + i]) w->d[k * w->width + lane + i] = x[i][first + k];
@@ -60,6 +64,39 @@ static inline uint64_t tile_wide_step(uint64_t x, uint64_t y, uint64_t *low, uin
     const hg_u128 t = (hg_u128)x * y + *low + carry;
     *low = (uint64_t)t;
     return (uint64_t)(t >> 64);
+}
+
+/* u += q · m, of n limbs; returns the limb above. */
+static inline uint64_t tile_wide_row(uint64_t *u, uint64_t q, const uint64_t *m, uint32_t n) {
+    uint64_t carry = 0;
+    uint32_t i = 0;
+#if defined(__BMI2__) && defined(__x86_64__) /* compilers do not keep carries in the flag: twice \
+                                                the time */
+    for (; i + 4 <= n; i += 4) {
+        uint64_t low0, low1, high0, high1;
+        __asm__("mulx 0(%[m]), %[low0], %[high0]\n\t"
+                "mulx 8(%[m]), %[low1], %[high1]\n\t"
+                "add %[carry], %[low0]\n\t"
+                "adc %[high0], %[low1]\n\t"
+                "mulx 16(%[m]), %[carry], %[high0]\n\t"
+                "adc %[high1], %[carry]\n\t"
+                "mulx 24(%[m]), %[high1], %%r8\n\t"
+                "adc %[high0], %[high1]\n\t"
+                "adc $0, %%r8\n\t"
+                "add %[low0], 0(%[u])\n\t"
+                "adc %[low1], 8(%[u])\n\t"
+                "adc %[carry], 16(%[u])\n\t"
+                "adc %[high1], 24(%[u])\n\t"
+                "adc $0, %%r8\n\t"
+                "mov %%r8, %[carry]"
+                : [carry] "+&r"(carry), [low0] "=&r"(low0), [low1] "=&r"(low1),
+                  [high0] "=&r"(high0), [high1] "=&r"(high1)
+                : [m] "r"(m + i), [u] "r"(u + i), "d"(q)
+                : "r8", "cc", "memory");
+    }
+#endif
+    for (; i < n; i++) carry = tile_wide_step(q, m[i], &u[i], carry);
+    return carry;
 }
 
 static void tile_wide_mul_2(const tile_wide *w) {
@@ -85,10 +122,8 @@ static void tile_wide_mul(const tile_wide *w) {
         for (uint64_t l = 0; l < lanes; l++) {
             if (w->active && !w->active[lane + l]) continue;
             memset(r[l], 0, w->limbs * sizeof r[l][0]);
-            for (uint32_t i = 0; i < w->limbs; i++) {
-                uint64_t carry = 0;
-                for (uint32_t j = 0; j < w->limbs - i; j++) carry = tile_wide_step(a[l][i], b[l][j], &r[l][i + j], carry);
-            }
+            for (uint32_t i = 0; i < w->limbs; i++)
+                (void)tile_wide_row(r[l] + i, a[l][i], b[l], w->limbs - i);
         }
         tile_wide_put(w, lane, lanes, (const tile_wide_number *)r, 0);
     }
@@ -96,7 +131,8 @@ static void tile_wide_mul(const tile_wide *w) {
 
 /* ---- division: Knuth, The Art of Computer Programming 2, section 4.3.1, algorithm D ---- */
 
-/* floor((B^3 - 1) / (d1, d0)) - B for B = 2^64; the highest bit of d1 is set. Möller and Granlund, see kir/legalise/wide_divide.c. */
+/* floor((B^3 - 1) / (d1, d0)) - B for B = 2^64; the highest bit of d1 is set. Möller and Granlund,
+ * see kir/legalise/wide_divide.c. */
 static uint64_t tile_wide_reciprocal(uint64_t d1, uint64_t d0) {
     uint64_t v = (uint64_t)(~(hg_u128)0 / d1), rest = d1 * v + d0;
     if (rest < d0) {
@@ -125,8 +161,10 @@ static inline uint64_t tile_wide_guess(const uint64_t *u, hg_u128 d, uint64_t v)
     return r >= d ? q1 + 1 : q1;
 }
 
-/* Steps D4 to D6: u[0 … m] -= guess · v[0 … m - 1], and once more v if the guess was too large; the right digit. */
-static inline uint64_t tile_wide_subtract(uint64_t *u, const uint64_t *v, uint32_t m, uint64_t guess) {
+/* Steps D4 to D6: u[0 … m] -= guess · v[0 … m - 1], and once more v if the guess was too large; the
+ * right digit. */
+static inline uint64_t tile_wide_subtract(uint64_t *u, const uint64_t *v, uint32_t m,
+                                          uint64_t guess) {
     uint64_t carry = 0;
     for (uint32_t i = 0; i < m; i++) {
         const hg_u128 p = (hg_u128)guess * v[i] + carry;
@@ -157,7 +195,8 @@ static uint64_t tile_wide_shift_up(uint64_t *x, uint32_t count, uint32_t by) {
     return low;
 }
 
-/* q = u / v, u = u % v for numbers of n limbs; by zero both are zero. u has two limbs of zeros in front and one above, v one in front. */
+/* q = u / v, u = u % v for numbers of n limbs; by zero both are zero. u has two limbs of zeros in
+ * front and one above, v one in front. */
 static void tile_wide_divide(uint64_t *q, uint64_t *u, uint64_t *v, uint32_t n) {
     uint32_t m = n, count = n;
     while (m && !v[m - 1]) m--;
@@ -170,7 +209,8 @@ static void tile_wide_divide(uint64_t *q, uint64_t *u, uint64_t *v, uint32_t n) 
     u[count] = tile_wide_shift_up(u, count, by);
     const hg_u128 d = ((hg_u128)v[m - 1] << 64) | v[(int64_t)m - 2];
     const uint64_t reciprocal = tile_wide_reciprocal((uint64_t)(d >> 64), (uint64_t)d);
-    for (uint32_t j = count - m + 1; j-- > 0;) q[j] = tile_wide_subtract(u + j, v, m, tile_wide_guess(u + j + m, d, reciprocal));
+    for (uint32_t j = count - m + 1; j-- > 0;)
+        q[j] = tile_wide_subtract(u + j, v, m, tile_wide_guess(u + j + m, d, reciprocal));
     for (uint32_t i = 0; i < m && by; i++) u[i] = u[i] >> by | u[i + 1] << (64 - by);
 }
 
@@ -183,7 +223,8 @@ static void tile_wide_negate(uint64_t *x, uint32_t n) {
 }
 
 /* One lane: u becomes the quotient or the rest. u and v begin at [2] and [1]. */
-static inline void tile_wide_divide_lane(uint64_t *u, uint64_t *v, uint32_t n, const int is_signed, const int rest) {
+static inline void tile_wide_divide_lane(uint64_t *u, uint64_t *v, uint32_t n, const int is_signed,
+                                         const int rest) {
     uint64_t q[TILE_WIDE_LIMBS];
     const int minus_u = is_signed && u[n - 1] >> 63, minus_v = is_signed && v[n - 1] >> 63;
     u[-2] = u[-1] = v[-1] = 0;
@@ -201,7 +242,8 @@ static inline void tile_wide_division(const tile_wide *w, const int is_signed, c
         tile_wide_get(w, w->a, lane, lanes, u, 2);
         tile_wide_get(w, w->b, lane, lanes, v, 1);
         for (uint64_t l = 0; l < lanes; l++)
-            if (!w->active || w->active[lane + l]) tile_wide_divide_lane(u[l] + 2, v[l] + 1, w->limbs, is_signed, rest);
+            if (!w->active || w->active[lane + l])
+                tile_wide_divide_lane(u[l] + 2, v[l] + 1, w->limbs, is_signed, rest);
         tile_wide_put(w, lane, lanes, (const tile_wide_number *)u, 2);
     }
 }
@@ -210,39 +252,14 @@ static void tile_wide_urem(const tile_wide *w) { tile_wide_division(w, 0, 1); }
 static void tile_wide_sdiv(const tile_wide *w) { tile_wide_division(w, 1, 0); }
 static void tile_wide_srem(const tile_wide *w) { tile_wide_division(w, 1, 1); }
 
-/* One lane: x = x · y mod m, by zero 0. The product has twice the limbs. */
-static void tile_wide_mulmod_lane(uint64_t *x, const uint64_t *y, const uint64_t *m, uint32_t n) {
-    uint64_t u[2 * TILE_WIDE_LIMBS + 3], v[2 * TILE_WIDE_LIMBS + 1], q[2 * TILE_WIDE_LIMBS];
-    memset(u, 0, (2 * n + 3) * sizeof *u);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t carry = 0;
-        for (uint32_t j = 0; j < n; j++) carry = tile_wide_step(x[i], y[j], &u[2 + i + j], carry);
-        u[2 + i + n] = carry;
-    }
-    memset(v, 0, (2 * n + 1) * sizeof *v);
-    memcpy(v + 1, m, n * sizeof *v);
-    tile_wide_divide(q, u + 2, v + 1, 2 * n);
-    memcpy(x, u + 2, n * sizeof *x);
-}
+#include "tile/wide_power.h"
 
-static void tile_wide_mulmod(const tile_wide *w) {
-    tile_wide_number x[TILE_WIDE_LANES], y[TILE_WIDE_LANES], m[TILE_WIDE_LANES];
-    for (uint64_t lane = 0; lane < w->n; lane += TILE_WIDE_LANES) {
-        const uint64_t lanes = tile_wide_lanes(w, lane);
-        tile_wide_get(w, w->a, lane, lanes, x, 0);
-        tile_wide_get(w, w->b, lane, lanes, y, 0);
-        tile_wide_get(w, w->c, lane, lanes, m, 0);
-        for (uint64_t l = 0; l < lanes; l++)
-            if (!w->active || w->active[lane + l]) tile_wide_mulmod_lane(x[l], y[l], m[l], w->limbs);
-        tile_wide_put(w, lane, lanes, (const tile_wide_number *)x, 0);
-    }
-}
-
-#define TILE_WIDE_TABLE                                                                                               \
-    {                                                                                                                 \
-        [KIR_ADD] = tile_wide_add, [KIR_SUB] = tile_wide_sub, [KIR_MUL] = tile_wide_mul, [KIR_AND] = tile_wide_and,   \
-        [KIR_OR] = tile_wide_or, [KIR_XOR] = tile_wide_xor, [KIR_UDIV] = tile_wide_udiv, [KIR_UREM] = tile_wide_urem, \
-        [KIR_SDIV] = tile_wide_sdiv, [KIR_SREM] = tile_wide_srem, [KIR_DERIVED] = tile_wide_mulmod                    \
+#define TILE_WIDE_TABLE                                                                        \
+    {                                                                                          \
+        [KIR_ADD] = tile_wide_add, [KIR_SUB] = tile_wide_sub, [KIR_MUL] = tile_wide_mul,       \
+        [KIR_AND] = tile_wide_and, [KIR_OR] = tile_wide_or, [KIR_XOR] = tile_wide_xor,         \
+        [KIR_UDIV] = tile_wide_udiv, [KIR_UREM] = tile_wide_urem, [KIR_SDIV] = tile_wide_sdiv, \
+        [KIR_SREM] = tile_wide_srem, [KIR_DERIVED] = tile_wide_powm                            \
     }
 
 #endif

@@ -72,7 +72,6 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_BSWAP] = {define_bswap, 1, true, true, true},
     [HG_OP_POWM] = {define_powm, 3, true, false, true},
     [KIR_FN_FMA_BF16] = {define_fma_bf16, 3, false, false, false},
-    [KIR_FN_MULMOD] = {define_mulmod, 3, true, true, true},
     [HG_OP_DOT4] = {define_dot4, 3, true, true, true},
     [HG_OP_CLS_GET] = {define_class, 1, true, true, false},
     [HG_OP_MIRROR] = {define_mirror, 1, true, true, false},
@@ -101,7 +100,7 @@ static bool in_range(uint16_t fn, hg_type type) {
 
 bool kir_define_exists(uint16_t fn, hg_type type) {
     if (!in_range(fn, type) || kir_is_half(type)) return false;
-    if (fn == HG_OP_POWM || fn == KIR_FN_MULMOD) return hg_type_is_unsigned(type);
+    if (fn == HG_OP_POWM) return hg_type_is_unsigned(type);
     if (fn == KIR_FN_FMA_BF16) return type == HG_TYPE_F32;
     if (fn == HG_OP_DOT4) return type == HG_TYPE_I32 || type == HG_TYPE_U32;
     if (fn == HG_OP_CLS_GET || fn == HG_OP_MIRROR) return type == HG_TYPE_U8;

@@ -53,7 +53,6 @@ kir_value *define_bswap(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_mulhi(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_adds(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_subs(kir_builder *b, hg_type type, kir_value *const *arg);
-kir_value *define_mulmod(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_powm(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_dot4(kir_builder *b, hg_type type, kir_value *const *arg);
 /* log.c */

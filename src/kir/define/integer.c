@@ -71,24 +71,15 @@ kir_value *define_dot4(kir_builder *b, hg_type type, kir_value *const *arg) {
 
 /* ---- powers ---- */
 
-/* Words only: a wide integer has no type of twice its width to divide in, and its mulmod is a
- * function of limbs (legalise/wide_divide.c). */
-kir_value *define_mulmod(kir_builder *b, hg_type type, kir_value *const *arg) {
-    hg_type twice = (hg_type)(kir_type_of(type) + 1);
-    kir_value *product = kir_mul_wide(b, twice, arg[0], arg[1]);
-    kir_value *rest = kir_binary(b, KIR_UREM, product,
-                                 kir_convert(b, KIR_ZEXT, product->type, arg[2]));
-    return kir_convert(b, KIR_TRUNC, arg[0]->type, rest);
-}
-
+/* x y mod m of words. */
 static kir_value *mulmod(kir_builder *b, hg_type type, kir_value *x, kir_value *y, kir_value *m) {
-    kir_value *arg[] = {x, y, m};
-    return kir_type_bits(x->type) > 64 ? kir_derived(b, KIR_FN_MULMOD, type, 3, arg)
-                                       : define_mulmod(b, type, arg);
+    kir_value *product = kir_mul_wide(b, (hg_type)(kir_type_of(type) + 1), x, y);
+    kir_value *rest = kir_binary(b, KIR_UREM, product, kir_convert(b, KIR_ZEXT, product->type, m));
+    return kir_convert(b, KIR_TRUNC, x->type, rest);
 }
 
-/* Square and multiply, from the exponent's highest bit. 1 mod 1 is 0, and so is everything after
- * it. */
+/* Of words; of wide integers it is a function of limbs (legalise/wide_divide.c). Square and
+ * multiply, from the exponent's highest bit. 1 mod 1 is 0, and so is everything after it. */
 kir_value *define_powm(kir_builder *b, hg_type type, kir_value *const *arg) {
     kir_value *base = arg[0], *exponent = arg[1], *m = arg[2], *one = kir_const(b, m->type, 1),
               *nothing = kir_const(b, HG_TYPE_U32, 0);
@@ -100,8 +91,7 @@ kir_value *define_powm(kir_builder *b, hg_type type, kir_value *const *arg) {
     if (zeros->type != HG_TYPE_U32)
         zeros = kir_convert(b, bits < 32 ? KIR_ZEXT : KIR_TRUNC, HG_TYPE_U32, zeros);
     kir_set(b, left, kir_sub(b, kir_const(b, HG_TYPE_U32, bits), zeros));
-    kir_value *loop = kir_loop_begin(b, bits <= 64); /* thousands of products of wide integers take
-                                                        long */
+    kir_value *loop = kir_loop_begin(b, true);
     kir_value *n = kir_get(b, left), *done = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, n, nothing));
     kir_break(b);
     kir_if_end(b, done);
@@ -110,7 +100,6 @@ kir_value *define_powm(kir_builder *b, hg_type type, kir_value *const *arg) {
     kir_value *x = kir_get(b, power);
     kir_set(b, power, mulmod(b, type, x, x, m));
     kir_value *bit = kir_binary(b, KIR_LSHR, exponent, n);
-    if (bits > 64) bit = kir_convert(b, KIR_TRUNC, HG_TYPE_U64, bit);
     kir_value *odd = kir_if_begin(
         b, kir_not(b, kir_binary(b, KIR_CMP_EQ, int_and(b, bit, 1), zero_of(b, bit))));
     kir_set(b, power, mulmod(b, type, kir_get(b, power), base, m));

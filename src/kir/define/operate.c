@@ -80,6 +80,7 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
     if (fn == HG_OP_POWM)
         kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[2], kir_const(b, a[2]->type, 0)),
                      KIR_FAULT_DIVISION, 4, "division by zero");
+    if (fn == HG_OP_POWM && hg_type_size_bytes(type) > 8) return kir_derived(b, fn, type, 3, a);
     return define(b, fn, type, a);
 }
 

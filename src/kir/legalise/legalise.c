@@ -17,7 +17,7 @@ static bool lower_derived(rewrite_pass *p, const kir_value *v) {
     uint16_t fn = v->u.derived.fn;
     hg_type type = (hg_type)v->u.derived.atlas_type;
     if (p->caps->derived[fn][type]) return false;
-    if (fn == KIR_FN_MULMOD && hg_type_size_bytes(type) > 8)
+    if (fn == HG_OP_POWM && hg_type_size_bytes(type) > 8)
         return false; /* a function of limbs, which the next pass makes */
     *(bool *)p->state = true;
     kir_value *args[3];

@@ -1,7 +1,7 @@
 /* Wide integers (u128 … u4096) become private arrays of limbs, their operations calls of functions
  * that loop over limbs. A value's array is handed to another value after its last use, so a
  * function needs as many arrays as values live at once.
- * Requires: of wide types no DERIVED but mulmod. Provides: no value, variable, constant or input wider than 64 bits. */
+ * Requires: of wide types no DERIVED but powm. Provides: no value, variable, constant or input wider than 64 bits. */
 #include "kir/legalise/wide.h"
 #include "kir/access.h"
 #include "kir/builder.h"
@@ -318,7 +318,7 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
         kir_var *arrays[] = {take_array(p, v->type), array_of(p, v, 0), array_of(p, v, 1),
                              array_of(p, v, 2)};
         p->values[v->id].array = arrays[0];
-        kir_call(b, wide_mulmod(p, v->type), 0, NULL, arrays);
+        kir_call(b, wide_powm(p, v->type), 0, NULL, arrays);
         return true;
     }
     case KIR_CONST: constant(p, v); return true;

@@ -119,46 +119,68 @@ static void expect_lane(kir_op op, hg_op instruction, bool is_signed, const uint
     (void)op;
 }
 
+/* x ^ e mod m, by zero 0. */
+static void expect_powm(const uint64_t *x, const uint64_t *e, const uint64_t *m,
+                        const uint64_t *result, uint32_t n) {
+    uint64_t wanted[LIMBS] = {0};
 #ifdef HG_HAVE_MPFR
-static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m,
-                          const uint64_t *result, uint32_t n) {
     mpz_t a, b, c;
-    uint64_t limbs[LIMBS] = {0};
     mpz_inits(a, b, c, NULL);
     mpz_import(a, n, -1, 8, 0, 0, x);
-    mpz_import(b, n, -1, 8, 0, 0, y);
+    mpz_import(b, n, -1, 8, 0, 0, e);
     mpz_import(c, n, -1, 8, 0, 0, m);
     if (mpz_sgn(c) != 0) {
-        mpz_mul(a, a, b);
-        mpz_tdiv_r(a, a, c);
-        mpz_export(limbs, NULL, -1, 8, 0, 0, a);
+        mpz_powm(a, a, b, c);
+        mpz_export(wanted, NULL, -1, 8, 0, 0, a);
     }
-    CHECK_MESSAGE(memcmp(limbs, result, n * sizeof *limbs) == 0,
-                  "mulmod of %u limbs differs from GMP's", (unsigned)n);
     mpz_clears(a, b, c, NULL);
-}
-#else /* what the oracle's products and rests of twice the width say; 4,096 bits are the widest */
-static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m,
-                          const uint64_t *result, uint32_t n) {
+#else /* square and multiply by the oracle's products and rests of twice the width; 4,096 bits are \
+         the widest */
     static const hg_type TYPES[] = {HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048,
                                     HG_TYPE_U4096};
-    uint64_t a[LIMBS] = {0}, b[LIMBS] = {0}, c[LIMBS] = {0}, product[LIMBS], rest[LIMBS] = {0};
+    uint64_t c[LIMBS] = {0}, base[LIMBS] = {0}, product[LIMBS];
     int width = 0;
     while (2u << width < n) width++;
     if (2 * n > LIMBS) return;
-    memcpy(a, x, n * sizeof *a);
-    memcpy(b, y, n * sizeof *b);
     memcpy(c, m, n * sizeof *c);
-    (void)oracle_eval(HG_OP_MUL, TYPES[width], HG_TYPE_U8, 0,
-                      (const uint8_t *[]){(uint8_t *)a, (uint8_t *)b}, (uint8_t *)product);
-    if (oracle_eval(HG_OP_REM, TYPES[width], HG_TYPE_U8, 0,
-                    (const uint8_t *[]){(uint8_t *)product, (uint8_t *)c},
-                    (uint8_t *)rest) == ORACLE_DIVISION_BY_ZERO)
-        memset(rest, 0, sizeof rest);
-    CHECK_MESSAGE(memcmp(rest, result, n * sizeof *rest) == 0, "mulmod of %u limbs is wrong",
+    memcpy(base, x, n * sizeof *base);
+    wanted[0] = 1;
+    bool zero = false;
+    for (uint32_t at = 64 * n + 1; at-- > 0 && !zero;) { /* the first turn is 1 · 1 mod m */
+        bool set = at < 64 * n && (e[at / 64] >> at % 64 & 1);
+        for (int step = 0; step <= set; step++) {
+            const uint64_t *by = step ? base : wanted;
+            (void)oracle_eval(HG_OP_MUL, TYPES[width], HG_TYPE_U8, 0,
+                              (const uint8_t *[]){(uint8_t *)wanted, (const uint8_t *)by},
+                              (uint8_t *)product);
+            zero = oracle_eval(HG_OP_REM, TYPES[width], HG_TYPE_U8, 0,
+                               (const uint8_t *[]){(uint8_t *)product, (uint8_t *)c},
+                               (uint8_t *)wanted) == ORACLE_DIVISION_BY_ZERO;
+        }
+    }
+    if (zero) memset(wanted, 0, sizeof wanted);
+#endif
+    CHECK_MESSAGE(memcmp(wanted, result, n * sizeof *wanted) == 0, "powm of %u limbs is wrong",
                   (unsigned)n);
 }
-#endif
+
+/* An exponent of any length up to all of a number's bits, mostly short: products of many limbs
+ * take long. */
+static void exponent(uint64_t *e, uint32_t n) {
+    uint64_t most = next_random() % 16 == 0 ? 64 * n : next_random() % 2 ? 96 : 8;
+    uint64_t bits = next_random() % (most + 1);
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t left = bits > 64 * k ? bits - 64 * k : 0;
+        e[k] = left >= 64 ? e[k] : left ? e[k] & (UINT64_MAX >> (64 - left)) : 0;
+    }
+}
+
+/* When a run of powers is stopped: after so many questions. */
+static uint32_t asked, most_asked;
+static bool go_on(void *fuel) {
+    *(int64_t *)fuel = 0;
+    return ++asked <= most_asked;
+}
 
 /* One run of a handler over some lanes of rows that hold more. */
 static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_signed, uint32_t n,
@@ -167,15 +189,17 @@ static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_sig
         b[LIMBS * WIDTH], c[LIMBS * WIDTH];
     static uint64_t d[LIMBS * WIDTH], carry[WIDTH];
     uint8_t active[WIDTH];
-    bool mulmod = op == KIR_DERIVED; /* x z mod y: y is made for divisions */
+    bool powm = op == KIR_DERIVED; /* x ^ z mod y: y is made for divisions */
+    int64_t fuel = 0;
     for (uint32_t i = 0; i < lanes; i++) {
         operands(i, x[i], y[i], n);
         random_number(z[i], n);
-        if (i == 6) memset(z[i], 0xFF, n * sizeof z[i][0]); /* the largest product */
+        if (powm) exponent(z[i], n);
+        if (powm && next_random() % 4) y[i][0] |= 1; /* odd moduli have a way of their own */
         active[i] = next_random() % 2;
         for (uint32_t k = 0; k < n; k++) {
             a[k * WIDTH + i] = x[i][k];
-            b[k * WIDTH + i] = mulmod ? z[i][k] : y[i][k];
+            b[k * WIDTH + i] = powm ? z[i][k] : y[i][k];
             c[k * WIDTH + i] = y[i][k];
         }
     }
@@ -188,7 +212,10 @@ static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_sig
                          .active = some ? active : NULL,
                          .width = WIDTH,
                          .n = lanes,
-                         .limbs = n});
+                         .limbs = n,
+                         .fuel = &fuel,
+                         .go_on = go_on,
+                         .user = &fuel});
     for (uint32_t i = 0; i < WIDTH; i++) {
         uint64_t result[LIMBS];
         bool untouched = true;
@@ -199,14 +226,38 @@ static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_sig
         if (i >= lanes || (some && !active[i]))
             CHECK_MESSAGE(untouched, "%s of %u limbs writes a lane that is not there", what,
                           (unsigned)n);
-        else if (mulmod)
-            expect_mulmod(x[i], z[i], y[i], result, n);
+        else if (powm)
+            expect_powm(x[i], z[i], y[i], result, n);
         else
             expect_lane(op, instruction, is_signed, x[i], y[i], result, n, what);
     }
 }
 
+/* Seven of eight lanes that take long are not computed when the first one's question says so. */
+static void test_stop(tile_wide_fn *handler) {
+    enum { N = 32 };
+    static uint64_t a[N * WIDTH], d[N * WIDTH];
+    int64_t fuel = 0;
+    for (uint32_t i = 0; i < N * WIDTH; i++) a[i] = next_random() | 1;
+    memset(d, 0x5A, sizeof d);
+    asked = most_asked = 0;
+    handler(&(tile_wide){.d = d,
+                         .a = a,
+                         .b = a,
+                         .c = a,
+                         .width = WIDTH,
+                         .n = 8,
+                         .limbs = N,
+                         .fuel = &fuel,
+                         .go_on = go_on,
+                         .user = &fuel});
+    CHECK(asked == 1);
+    CHECK(d[0] == UINT64_C(0x5A5A5A5A5A5A5A5A));
+    most_asked = UINT32_MAX;
+}
+
 int main(void) {
+    most_asked = UINT32_MAX;
     static const struct {
         kir_op op;
         hg_op instruction;
@@ -219,12 +270,13 @@ int main(void) {
     for (tile_level level = TILE_LEVEL_BASELINE; level < TILE_LEVEL_COUNT; level++) {
         if (!tile_level_available(level)) continue;
         const tile_handlers *h = tile_handlers_of(level);
+        test_stop(h->wide[KIR_DERIVED]);
         for (size_t r = 0; r < HG_COUNT_OF(ROWS); r++)
             for (uint32_t n = 2; n <= LIMBS; n *= 2)
                 for (uint32_t round = 0; round < (n > 16 ? 8u : 40u); round++)
                     run(h->wide[ROWS[r].op], ROWS[r].op, ROWS[r].instruction, ROWS[r].is_signed, n,
                         1 + round % LANES, round % 3 == 2,
-                        ROWS[r].op == KIR_DERIVED ? "mulmod" : kir_op_name(ROWS[r].op));
+                        ROWS[r].op == KIR_DERIVED ? "powm" : kir_op_name(ROWS[r].op));
     }
     return test_done();
 }
