@@ -76,6 +76,7 @@ static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory);
 #define HG_NOINLINE __attribute__((noinline))
 #define HG_FOR_AVX \
     __attribute__((target("avx"))) /* a function that runs only where hg_cpu_supports("avx") */
+#define HG_FOR_IFMA __attribute__((target("avx512ifma"))) /* the same for "avx512ifma" */
 
 /* Before the declaration of a variable: end(&variable) is called wherever its block is left. It may
  * have no other use. */
@@ -99,6 +100,34 @@ static inline void hg_cpu_relax(void) {
 /* Whether this CPU and its system have a feature, by the name that gcc and clang give it; a
  * literal. */
 #define hg_cpu_supports(feature) (__builtin_cpu_init(), __builtin_cpu_supports(feature) != 0)
+
+#if defined(__BMI2__)
+/* u += q · m + carry, of four limbs; returns the limb above. */
+#define HG_HAVE_ROW_OF_4
+static inline uint64_t hg_row_of_4(uint64_t *u, uint64_t q, const uint64_t *m, uint64_t carry) {
+    uint64_t low0, low1, high0, high1;
+    __asm__("mulx 0(%[m]), %[low0], %[high0]\n\t"
+            "mulx 8(%[m]), %[low1], %[high1]\n\t"
+            "add %[carry], %[low0]\n\t"
+            "adc %[high0], %[low1]\n\t"
+            "mulx 16(%[m]), %[carry], %[high0]\n\t"
+            "adc %[high1], %[carry]\n\t"
+            "mulx 24(%[m]), %[high1], %%r8\n\t"
+            "adc %[high0], %[high1]\n\t"
+            "adc $0, %%r8\n\t"
+            "add %[low0], 0(%[u])\n\t"
+            "adc %[low1], 8(%[u])\n\t"
+            "adc %[carry], 16(%[u])\n\t"
+            "adc %[high1], 24(%[u])\n\t"
+            "adc $0, %%r8\n\t"
+            "mov %%r8, %[carry]"
+            : [carry] "+&r"(carry), [low0] "=&r"(low0), [low1] "=&r"(low1), [high0] "=&r"(high0),
+              [high1] "=&r"(high1)
+            : [m] "r"(m), [u] "r"(u), "d"(q)
+            : "r8", "cc", "memory");
+    return carry;
+}
+#endif
 
 /* The registers of the floating-point environment: of SSE, and of the x87 unit. Nothing that
  * touches memory moves across. */

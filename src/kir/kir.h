@@ -303,7 +303,7 @@ typedef struct kir_function {
     bool helper;          /* kir_helper made it */
     uint8_t limbs_op;     /* of arrays r, a, b of u64 limbs, equally long: kir_op + 1 of r = a op b,
                              which its body writes out and a target     may do in a way of its own; that
-                             of     KIR_DERIVED: r = a * b mod c, of r, a, b, c; 0: any other function
+                             of     KIR_DERIVED: r = a ^ b mod c, of r, a, b, c; 0: any other function
                            */
     void *scratch;
 } kir_function;

@@ -70,30 +70,8 @@ static inline uint64_t tile_wide_step(uint64_t x, uint64_t y, uint64_t *low, uin
 static inline uint64_t tile_wide_row(uint64_t *u, uint64_t q, const uint64_t *m, uint32_t n) {
     uint64_t carry = 0;
     uint32_t i = 0;
-#if defined(__BMI2__) && defined(__x86_64__) /* compilers do not keep carries in the flag: twice \
-                                                the time */
-    for (; i + 4 <= n; i += 4) {
-        uint64_t low0, low1, high0, high1;
-        __asm__("mulx 0(%[m]), %[low0], %[high0]\n\t"
-                "mulx 8(%[m]), %[low1], %[high1]\n\t"
-                "add %[carry], %[low0]\n\t"
-                "adc %[high0], %[low1]\n\t"
-                "mulx 16(%[m]), %[carry], %[high0]\n\t"
-                "adc %[high1], %[carry]\n\t"
-                "mulx 24(%[m]), %[high1], %%r8\n\t"
-                "adc %[high0], %[high1]\n\t"
-                "adc $0, %%r8\n\t"
-                "add %[low0], 0(%[u])\n\t"
-                "adc %[low1], 8(%[u])\n\t"
-                "adc %[carry], 16(%[u])\n\t"
-                "adc %[high1], 24(%[u])\n\t"
-                "adc $0, %%r8\n\t"
-                "mov %%r8, %[carry]"
-                : [carry] "+&r"(carry), [low0] "=&r"(low0), [low1] "=&r"(low1),
-                  [high0] "=&r"(high0), [high1] "=&r"(high1)
-                : [m] "r"(m + i), [u] "r"(u + i), "d"(q)
-                : "r8", "cc", "memory");
-    }
+#if defined(HG_HAVE_ROW_OF_4) /* compilers do not keep carries in the flag: twice the time */
+    for (; i + 4 <= n; i += 4) carry = hg_row_of_4(u + i, q, m + i, carry);
 #endif
     for (; i < n; i++) carry = tile_wide_step(q, m[i], &u[i], carry);
     return carry;

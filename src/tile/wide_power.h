@@ -154,7 +154,6 @@ static uint64_t tile_wide_power(uint64_t *r, const uint64_t *x, const uint64_t *
 /* Eight lanes at once, a limb of 52 bits in each element of a vector, where the processor
  * multiplies those. */
 #define TILE_WIDE_IFMA
-#define TILE_IFMA __attribute__((target("avx512ifma")))
 enum { TILE_IFMA_LIMBS = (64 * TILE_WIDE_LIMBS + 2 + 51) / 52, TILE_IFMA_WINDOW = 4 };
 
 /* Numbers of 52-bit limbs of eight lanes. */
@@ -165,8 +164,8 @@ typedef struct tile_ifma {
     uint32_t n;      /* 2^52n > 4 m: results below 2 m are never subtracted from */
 } tile_ifma;
 
-TILE_IFMA static void tile_ifma_get(__m512i *to, const tile_wide_number *from, uint32_t n,
-                                    uint32_t limbs) {
+HG_FOR_IFMA static void tile_ifma_get(__m512i *to, const tile_wide_number *from, uint32_t n,
+                                      uint32_t limbs) {
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t at = 52 * k / 64, by = 52 * k % 64;
         uint64_t limb[TILE_WIDE_LANES];
@@ -180,7 +179,7 @@ TILE_IFMA static void tile_ifma_get(__m512i *to, const tile_wide_number *from, u
 }
 
 /* The limbs' sums become limbs. */
-TILE_IFMA static inline void tile_ifma_carry(__m512i *x, uint32_t n) {
+HG_FOR_IFMA static inline void tile_ifma_carry(__m512i *x, uint32_t n) {
     const __m512i all = _mm512_set1_epi64((INT64_C(1) << 52) - 1);
     __m512i carry = _mm512_setzero_si512();
     for (uint32_t k = 0; k < n; k++) {
@@ -193,8 +192,8 @@ TILE_IFMA static inline void tile_ifma_carry(__m512i *x, uint32_t n) {
 /* r = x · y / 2^52n mod m, below 2 m as x and y are; a row of x · y and one of q · m at a time,
  * moved down by a limb. A sum has four products of each row, so that it stays below 2^61. r is
  * neither x nor y. */
-TILE_IFMA static void tile_ifma_multiply(const tile_ifma *p, __m512i *restrict r, const __m512i *x,
-                                         const __m512i *y) {
+HG_FOR_IFMA static void tile_ifma_multiply(const tile_ifma *p, __m512i *restrict r,
+                                           const __m512i *x, const __m512i *y) {
     const __m512i zero = _mm512_setzero_si512();
     const uint32_t n = p->n;
     for (uint32_t k = 0; k < n; k++) r[k] = zero;
@@ -221,9 +220,9 @@ TILE_IFMA static void tile_ifma_multiply(const tile_ifma *p, __m512i *restrict r
 
 /* r = x^e mod m in all eight lanes for odd m, bits being those of the longest exponent: windows of
  * four bits, from the highest. */
-TILE_IFMA static void tile_ifma_power(tile_ifma *p, tile_wide_number *r, const tile_wide_number *x,
-                                      const tile_wide_number *e, const tile_wide_number *m,
-                                      uint32_t limbs, uint32_t bits) {
+HG_FOR_IFMA static void tile_ifma_power(tile_ifma *p, tile_wide_number *r,
+                                        const tile_wide_number *x, const tile_wide_number *e,
+                                        const tile_wide_number *m, uint32_t limbs, uint32_t bits) {
     tile_wide_number one[2];
     uint64_t inverse[TILE_WIDE_LANES];
     tile_wide_number work[TILE_WIDE_LANES];

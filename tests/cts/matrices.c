@@ -21,12 +21,23 @@ static double fused(bool f64, double x, double y, double z) {
 }
 static double rounded(bool f64, double x) { return f64 ? x : (double)(float)x; }
 
-static double element(const product *p, bool f64, const double *a, const double *b, unsigned row,
-                      unsigned column) {
+/* What c, of type result, has between two products. */
+static double stored(hg_type result, double sum) {
+    uint8_t bytes[8];
+    double back;
+    oracle_convert(result, HG_TYPE_F64, (const uint8_t *)&sum, bytes);
+    oracle_convert(HG_TYPE_F64, result, bytes, (uint8_t *)&back);
+    return back;
+}
+
+static double element(const product *p, hg_type result, bool f64, const double *a, const double *b,
+                      unsigned row, unsigned column) {
     double sum = 0;
-    for (unsigned i = 0, l = 0; i < p->k * (1 + p->twice); i++, l = i % p->k)
+    for (unsigned i = 0, l = 0; i < p->k * (1 + p->twice); i++, l = i % p->k) {
+        if (i == p->k) sum = stored(result, sum);
         sum = fused(f64, a[p->trans_a ? l * p->m + row : row * p->k + l],
                     b[p->trans_b ? column * p->k + l : l * p->n + column], sum);
+    }
     return rounded(f64, sum * p->alpha);
 }
 
@@ -48,8 +59,8 @@ static void multiply(cts *s, const char *name, hg_type type, hg_type result, con
     for (uint64_t i = 0; ok && a && b && bias && i < outputs; i++) {
         uint64_t matrix = i / ((uint64_t)p->m * p->n);
         unsigned row = (unsigned)(i / p->n % p->m), column = (unsigned)(i % p->n);
-        double value = element(p, f64, a + matrix * p->m * p->k, b + matrix * p->k * p->n, row,
-                               column);
+        double value = element(p, result, f64, a + matrix * p->m * p->k, b + matrix * p->k * p->n,
+                               row, column);
         if (p->beta != 0) value = fused(f64, p->beta, 0, value); /* c begins as zeros */
         if (p->bias) value = rounded(f64, value + bias[p->down ? row : column]);
         if (p->activation[0] == 'r') value = value > 0 ? value : 0;

@@ -28,7 +28,7 @@ kir_function *wide_function(rewrite_pass *p, kir_op op, uint8_t type);
  * between wide types, U2F S2F F2U F2S. */
 kir_function *wide_convert(rewrite_pass *p, kir_op op, uint8_t to, uint8_t from);
 kir_function *wide_powm(rewrite_pass *p, uint8_t type); /* (r, a, b, c): r = a ^ b mod c, by 0 0
-                                                           */
+                                                         */
 kir_function *wide_fill(rewrite_pass *p, uint8_t type); /* (r; from u32, value): r[from …] = value
                                                          */
 kir_function *wide_copy(rewrite_pass *p, uint8_t type); /* (r, a) */

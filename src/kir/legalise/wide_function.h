@@ -47,6 +47,8 @@ static inline kir_value *at(wf *f, kir_var *array, kir_value *i) {
 
 kir_function *wide_division(rewrite_pass *p, uint8_t type, kir_op op); /* UDIV UREM SDIV SREM: (r,
                                                                           a, b) */
+kir_function *wide_mulmod(rewrite_pass *p, uint8_t type); /* (r, a, b, c): r = a * b mod c, by 0 0
+                                                           */
 kir_function *wide_negate_if(rewrite_pass *p, uint8_t type); /* (r, a; flag u32): r = flag ? -a : a
                                                               */
 
