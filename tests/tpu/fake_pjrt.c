@@ -34,7 +34,7 @@ struct pjrt_executable {
 };
 
 static atomic_long live;
-static atomic_int held;
+static atomic_int held, waiting;
 static int countdown;
 static uint64_t record[MOST];
 
@@ -44,13 +44,18 @@ int fake_pjrt_left(void);         /* calls until then; 0: it has failed, or none
 long fake_pjrt_live(void);
 uint64_t fake_pjrt_record(int number); /* of the last launch */
 void fake_pjrt_hold(int call); /* that does not return until it is 0: 1 compile, 2 execute */
+int fake_pjrt_waiting(void);   /* calls that do not return now */
 void fake_pjrt_fail_at(int call) { countdown = call; }
 int fake_pjrt_left(void) { return countdown; }
 long fake_pjrt_live(void) { return atomic_load(&live); }
 uint64_t fake_pjrt_record(int number) { return record[number]; }
 void fake_pjrt_hold(int call) { atomic_store(&held, call); }
+int fake_pjrt_waiting(void) { return atomic_load(&waiting); }
 static void hold(int call) {
+    if (atomic_load(&held) != call) return;
+    atomic_fetch_add(&waiting, 1);
     while (atomic_load(&held) == call) (void)sched_yield();
+    atomic_fetch_sub(&waiting, 1);
 }
 
 static void *make(size_t size) {
@@ -197,7 +202,6 @@ static pjrt_error *execute(pjrt_execute *a) {
     const pjrt_executable *e = a->executable;
     pjrt_buffer *const *in = a->arguments[0], **out = a->results[0];
     TURN("execute")
-    hold(2);
     if (a->argument_count != (size_t)e->input_count) return error("number of arguments");
     for (int i = 0; i < e->input_count; i++)
         if (!same(in[i]->type, e->inputs[i]) || in[i]->gone) return error("type of an argument");
@@ -212,6 +216,7 @@ static pjrt_error *execute(pjrt_execute *a) {
         in[i]->gone = e->inputs[i].given;
         if (in[i]->gone) memset(in[i]->data, 0xdd, in[i]->size);
     }
+    hold(2);
     for (int i = 0; i < 20; i++) (void)sched_yield(); /* a launch takes a while */
     a->events[0] = make(sizeof *a->events[0]);
     return NULL;

@@ -14,8 +14,8 @@ typedef struct tpu_job {
     hg_text text;
     hg_mutex lock;
     hg_cond changed;
-    bool done, left;   /* the plugin; who waited */
-    uint64_t began_ns; /* when it was compiled; 0: not yet */
+    bool done, stopped, left; /* the plugin; before it ran; who waited */
+    uint64_t began_ns;        /* when it was compiled; 0: not yet */
     hg_status status;
     hg_error error;
 } tpu_job;
@@ -39,12 +39,12 @@ static void free_job(tpu_job *j) {
 static hg_status carry_out(tpu_job *j) {
     if (!j->run.code) HG_TRY(tpu_compile_text(&j->text, &j->run.code));
     hg_mutex_lock(&j->lock);
-    bool left = j->left;
+    bool stopped = j->stopped;
     j->began_ns = hg_clock_ns();
     hg_mutex_unlock(&j->lock);
-    return left ? HG_OK
-                : tpu_execute(j->device, j->run.code, j->run.arguments, j->run.count,
-                              j->run.results);
+    return stopped ? HG_OK
+                   : tpu_execute(j->device, j->run.code, j->run.arguments, j->run.count,
+                                 j->run.results);
 }
 
 static void *work(void *user) {
@@ -66,6 +66,7 @@ enum { NOT_OVER = 0 }; /* else a kir_launch_fault */
 
 /* Requires: the job's lock. */
 static uint8_t over(const tpu_job *j, const hg_driver_launch *l) {
+    if (j->began_ns && j->run.in_place) return NOT_OVER;
     if (l->cancel && hg_atomic_load(l->cancel, HG_SEQ_CST)) return KIR_FAULT_CANCELLED;
     if (!l->deadline_ns || !j->began_ns) return NOT_OVER;
     return (hg_clock_ns() - j->began_ns) / 1000000 >= l->timeout_ms ? KIR_FAULT_TIMEOUT : NOT_OVER;
@@ -77,6 +78,7 @@ static uint8_t wait_for(tpu_job *j, const hg_driver_launch *l) {
     hg_mutex_lock(&j->lock);
     while (!j->done && (why = over(j, l)) == NOT_OVER)
         (void)hg_cond_wait_until(&j->changed, &j->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+    j->stopped = why != NOT_OVER;
     hg_mutex_unlock(&j->lock);
     return why;
 }

@@ -364,7 +364,7 @@ static void take_results(const executable *e, const bound *b, pjrt_buffer **resu
 
 static hg_status prepare(const hg_driver_launch *l, const executable *e, const bound *b,
                          tpu_run *r) {
-    *r = (tpu_run){.code = e->code, .count = b->count + 1};
+    *r = (tpu_run){.code = e->code, .count = b->count + 1, .in_place = !e->loops};
     r->arguments = hg_calloc(r->count, sizeof *r->arguments);
     r->results = hg_calloc(r->count, sizeof *r->results);
     if (!r->arguments || !r->results) return hg_fail_memory();

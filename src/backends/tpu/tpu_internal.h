@@ -95,11 +95,12 @@ typedef struct tpu_run {
     pjrt_executable *code; /* NULL: it is compiled first */
     pjrt_buffer **arguments, **results;
     uint32_t count;
+    bool in_place; /* results are in place of arguments */
 } tpu_run;
 void tpu_free_run(tpu_run *run); /* with all that is in it */
 /* Runs until it is done, cancelled or late. *left: the last two, which the fault says; run and text
  * are empty then, and arenas, those behind the first argument in their order, hold what they held
- * before. Requires: results are in place of no argument; the device's lock. */
+ * before. In place it goes to its end once it has begun. Requires: the device's lock. */
 hg_status tpu_run_watched(hg_device *device, const hg_driver_launch *launch, hg_text *text,
                           hg_driver_arena *const *arenas, tpu_run *run, hg_driver_fault *fault,
                           bool *left) HG_NODISCARD;

@@ -13,6 +13,7 @@
 #if defined(FAKE_PJRT_PLUGIN)
 #include <pthread.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern const hg_driver hg_driver_tpu;
@@ -22,6 +23,7 @@ static int (*calls_left)(void);
 static long (*live)(void);
 static uint64_t (*record)(int);
 static void (*hold)(int);
+static int (*waiting)(void);
 
 enum { WORDS = 64, BYTES = WORDS * 4 };
 
@@ -54,10 +56,23 @@ typedef struct rig {
     hg_driver_queue *queue;
 } rig;
 
-static hg_driver_kernel *kernel_of(hg_device *d) {
+/* The same without the loop: it writes where it reads. */
+static const char SHORT_KERNEL[] = "module t is simple, slots\n"
+                                   "input 0: u64 param 1 buffer \"x\"\n"
+                                   "slot 0: buffer input 0 read written\n"
+                                   "function @main() -> void {\n"
+                                   "  %0: u64 = input 0\n"
+                                   "  %1: u64 = id global_lane_id\n"
+                                   "  %2: u32 = const 2\n"
+                                   "  %3: u64 = shl %1, %2\n"
+                                   "  %4: u32 = load buffer slot 0 %0 [%3]\n"
+                                   "  store buffer slot 0 %0 [%3], %4\n"
+                                   "}\n";
+
+static hg_driver_kernel *kernel_of(hg_device *d, const char *text) {
     hg_driver_kernel *k = NULL;
     kir_module *m = NULL;
-    CHECK_OK(kir_parse(KERNEL, sizeof KERNEL - 1, NULL, &m));
+    CHECK_OK(kir_parse(text, strlen(text), NULL, &m));
     if (m) CHECK_OK(driver->kernel_create(d, m, &k));
     kir_module_destroy(m);
     return k;
@@ -67,7 +82,7 @@ static rig open_rig(void) {
     static const hg_driver_options options = {0};
     rig r = {0};
     CHECK_OK(driver->device_open(0, &options, &r.device));
-    r.kernel = kernel_of(r.device);
+    r.kernel = kernel_of(r.device, KERNEL);
     CHECK_OK(driver->arena_alloc(r.device, (uint64_t)2 * BYTES, &r.arena));
     CHECK_OK(driver->queue_create(r.device, &r.queue));
     return r;
@@ -218,6 +233,46 @@ static void test_left(void) {
         while (live() != before) hg_thread_yield(); /* the one that was left frees what it has */
         test_passed++;
     }
+}
+
+static volatile int cancel_word;
+
+static void *cancel_while_it_runs(void *user) {
+    (void)user;
+    while (!waiting()) hg_thread_yield();
+    cancel_word = 1;
+    (void)nanosleep(&(struct timespec){0, 20000000}, NULL); /* who waits has looked */
+    hold(0);
+    return NULL;
+}
+
+/* What it was given is gone once it runs, so that it goes to its end; not before that. */
+static void test_in_place(void) {
+    uint32_t data[WORDS], back[WORDS] = {0};
+    hg_driver_fault fault = {0};
+    pthread_t thread;
+    long before = live();
+    rig r = open_rig();
+    driver->kernel_destroy(r.kernel);
+    r.kernel = kernel_of(r.device, SHORT_KERNEL);
+    for (uint32_t k = 0; k < WORDS; k++) data[k] = 99 + k;
+    CHECK_OK(copy(&r, r.queue, 0, data, true));
+    hold(1);
+    cancel_word = 1;
+    CHECK_OK(launch_with(&r, r.queue, 0, 0, &cancel_word, &fault));
+    CHECK(fault.happened && fault.code == KIR_FAULT_CANCELLED);
+    hold(2);
+    while (waiting()) hg_thread_yield();
+    cancel_word = 0;
+    fault.happened = false;
+    CHECK(pthread_create(&thread, NULL, cancel_while_it_runs, NULL) == 0);
+    CHECK_OK(launch_with(&r, r.queue, 0, 0, &cancel_word, &fault));
+    (void)pthread_join(thread, NULL);
+    CHECK(!fault.happened);
+    CHECK_OK(copy(&r, r.queue, 0, back, false));
+    CHECK(memcmp(data, back, sizeof data) == 0);
+    close_rig(&r);
+    while (live() != before) hg_thread_yield();
 }
 
 /* ---- plugins that are none: each in a process of its own, since a plugin is loaded once ---- */
@@ -413,6 +468,7 @@ int main(void) {
           hg_library_function(fake, "fake_pjrt_left", (void *)&calls_left) &&
           hg_library_function(fake, "fake_pjrt_live", (void *)&live) &&
           hg_library_function(fake, "fake_pjrt_hold", (void *)&hold) &&
+          hg_library_function(fake, "fake_pjrt_waiting", (void *)&waiting) &&
           hg_library_function(fake, "fake_pjrt_record", (void *)&record));
     test_loading();
     test_text();
@@ -422,6 +478,7 @@ int main(void) {
     test_queues();
     test_rounds();
     test_left();
+    test_in_place();
     test_modules();
     test_notes();
     test_identity();
