@@ -33,9 +33,9 @@ HG_API hg_status hg_graph_read_stablehlo(const char *text, size_t length, hg_dia
         hg_status status = origin.failed
                                ? hg_fail_memory()
                                : hg_graph_read_text(origin.data ? origin.data : "",
-                                                    (size_t)origin.length, NULL, d, graph);
+                                                    (size_t)origin.length, NULL, NULL, graph);
         hg_text_free(&origin);
-        return status;
+        if (status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY) return status;
     }
     work w = {text ? text : "", length, d, NULL};
     hg_status status = hg_call_deep(carry_out, &w, "reading StableHLO");

@@ -68,17 +68,26 @@ mlir_scalar mlir_element_of_bitcast_convert(mlir_lower *w, const mlir_tensor *t,
     return of_bits(w, out, all);
 }
 
+/* The digits behind a letter, up to `end`; -1: there is something else. */
+static int64_t digits_behind(char letter, const char **at, const char *end) {
+    uint64_t value = 0;
+    if (*at == end || **at != letter) return -1;
+    ++*at;
+    size_t digits = hg_read_digits(*at, (size_t)(end - *at), &value);
+    *at += digits;
+    return digits && value < 64 ? (int64_t)value : -1;
+}
+
 /* e5m10: the bits of exponent and mantissa. */
 static bool format_of(const mlir_op *op, uint32_t *exponent, uint32_t *mantissa) {
     const mlir_attribute *format = mlir_attribute_of(op, "format", 0);
     int64_t e = mlir_item(op, "exponent_bits", 0, 0, -1),
             m = mlir_item(op, "mantissa_bits", 0, 0, -1);
-    if (format && *format->word.text == 'e') {
-        uint32_t i = 1;
-        e = m = 0;
-        for (; i < format->word.length && i < 6 && format->word.text[i] != 'm'; i++)
-            e = e * 10 + (format->word.text[i] - '0');
-        for (i++; i < format->word.length && i < 12; i++) m = m * 10 + (format->word.text[i] - '0');
+    if (format) {
+        const char *at = format->word.text, *end = at + format->word.length;
+        e = digits_behind('e', &at, end);
+        m = e < 0 ? -1 : digits_behind('m', &at, end);
+        if (at != end) m = -1;
     }
     *exponent = (uint32_t)e;
     *mantissa = (uint32_t)m;

@@ -86,20 +86,20 @@ static void triangular_solve(mlir_lower *w, const mlir_op *op) {
     mlir_type batch = *type;
     mlir_storage *out = mlir_scratch(w, type);
     matrix m = {.rank = type->rank};
-    const char *line, *k, *p, *most = mlir_text(w, "%llu", (unsigned long long)s.n - 1);
+    const char *line, *k, *p, *last = mlir_text(w, "%lld", (long long)s.n - 1);
     mlir_copy(w, out, b);
     if (w->status != HG_OK) return;
     batch.dims[batch.rank - 1] = batch.dims[batch.rank - 2] = 1;
     mlir_open_nest(w, &batch, &nest);
     memcpy(m.at, nest.at, sizeof m.at);
     uint64_t lines = mlir_for(w, &line, s.lines), rows = mlir_for(w, &k, s.n);
-    const char *row = s.rises ? k : mlir_let(w, "i64", "%s - %s", most, k);
+    const char *row = s.rises ? k : mlir_let(w, "i64", "%s - %s", last, k);
     const char *at = mlir_let(
         w, "i64", "%s", mlir_place(w, type, s.left ? place(&m, row, line) : place(&m, line, row)));
     mlir_scalar sum = mlir_variable(w, type, mlir_load(w, out, at));
     p = mlir_text(w, "k%u", (unsigned)w->names++);
     uint64_t known = mlir_open(w, "for %s in i64(0) .. %s", p, k);
-    const char *column = s.rises ? p : mlir_let(w, "i64", "%s - %s", most, p);
+    const char *column = s.rises ? p : mlir_let(w, "i64", "%s - %s", last, p);
     mlir_scalar e = mlir_element(w, a, s.turned ? place(&m, column, row) : place(&m, row, column));
     const char *from = mlir_let(
         w, "i64", "%s",

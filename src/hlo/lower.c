@@ -338,7 +338,7 @@ static bool same_elements(const mlir_type *a, const mlir_type *b) {
 /* A reshape of an array is the array. */
 static bool is_alias(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     uint64_t from, to;
-    if (!mlir_is(&op->name, "stablehlo.reshape")) return false;
+    if (op->row->element != mlir_element_of_reshape) return false;
     if (!mlir_elements(&t->in[0]->type, &from) || !mlir_elements(&t->type, &to) || from != to ||
         !same_elements(&t->in[0]->type, &t->type)) {
         mlir_refuse(w, "expected as many elements of the same type");

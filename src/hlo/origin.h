@@ -1,6 +1,6 @@
 /* The graph that a module was printed from, as a comment in front of it. It counts as long as
- * nothing of the text has changed, which a hash of it says: what the operations leave out (names,
- * calls, views) is then read back too.
+ * nothing of the text has changed, which a hash of it says, and it can be read: what the operations
+ * leave out (names, calls, views) is then read back too.
  * Must not know: operations. */
 #ifndef HG_HLO_ORIGIN_H
 #define HG_HLO_ORIGIN_H

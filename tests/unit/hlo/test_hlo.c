@@ -5,6 +5,7 @@
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include "base/base.h"
+#include "hlo/origin.h"
 #include "runtime/graph.h"
 #include "runtime/graph_module.h"
 #include <dirent.h>
@@ -278,6 +279,14 @@ static const mistake MISTAKES[] = {
       "stablehlo.broadcast_in_dim: expected equal extents or 1"),
     G("stablehlo.reshape %b : (tensor<3xf32>) -> tensor<2x3xf32>",
       "stablehlo.reshape: expected as many elements of the same type"),
+    G("stablehlo.dynamic_reshape %b, %i : (tensor<3xf32>, tensor<i32>) -> tensor<2x3xf32>",
+      "stablehlo.dynamic_reshape: expected as many elements of the same type"),
+    G("stablehlo.reduce_precision %a, format = e5 : tensor<2x3xf32>",
+      "stablehlo.reduce_precision: expected floats, bits of an exponent and of a mantissa"),
+    G("stablehlo.reduce_precision %a, format = eAm10 : tensor<2x3xf32>",
+      "stablehlo.reduce_precision: expected floats, bits of an exponent and of a mantissa"),
+    G("stablehlo.reduce_precision %a, format = e5m1a : tensor<2x3xf32>",
+      "stablehlo.reduce_precision: expected floats, bits of an exponent and of a mantissa"),
     G("stablehlo.slice %a [0:3, 0:3] : (tensor<2x3xf32>) -> tensor<2x3xf32>",
       "stablehlo.slice: expected 0 <= start <= end <= the operand's extent, and so many elements"),
     {F "  %0 = stablehlo.compare %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>\n"
@@ -467,6 +476,13 @@ static void test_generic(void) {
         "  \"func.return\"(%3) : (tensor<3x2xf32>) -> () loc(#loc)\n} loc(#loc)\n} "
         "loc(#loc)\n#loc1 = loc(unknown)\n";
     hg_graph_release(read_graph(TEXT, sizeof TEXT - 1));
+    static const char NO_EQUATION[] =
+        "func.func @main(%a: tensor<0x0xf32>, %b: tensor<0x3xf32>) -> tensor<0x3xf32> {\n"
+        "  %0 = \"stablehlo.triangular_solve\"(%a, %b) <{left_side = true, lower = false, "
+        "transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : "
+        "(tensor<0x0xf32>, tensor<0x3xf32>) -> tensor<0x3xf32>\n"
+        "  return %0 : tensor<0x3xf32>\n}\n";
+    hg_graph_release(read_graph(NO_EQUATION, sizeof NO_EQUATION - 1));
 }
 
 /* ---- hostile texts ---- */
@@ -552,6 +568,49 @@ static void test_memory(void) {
     fail_each(ELEMENTS, sizeof ELEMENTS - 1, 1);
 }
 
+/* ---- a graph in front of the module ---- */
+
+/* Where it cannot be read the operations are, and mistakes are theirs. */
+static void test_origin(void) {
+    static const struct {
+        const char *graph, *input; /* of what is read */
+    } CASES[] = {{".graph 1\n.name g\n.input z f32 [7]\ny = parallel_map neg, in=z\n.output y\n",
+                  ".input z f32 [7]"},
+                 {"", ".input arg0 f32 [2, 3]"},
+                 {".graph 2\n", ".input arg0 f32 [2, 3]"},
+                 {".graph 1\n.input z f32 [7]\ny = nothing in=z\ny = nothing in=z\n",
+                  ".input arg0 f32 [2, 3]"}};
+    for (size_t i = 0; i < 2 * sizeof CASES / sizeof *CASES; i++) {
+        hg_text graph = {0}, module = {0}, text = {0};
+        hg_diagnostics *d = hg_diagnostics_create(0);
+        hg_graph *g = NULL;
+        char *printed = NULL;
+        size_t length;
+        bool wrong = i % 2, has_graph = i < 2;
+        hg_text_addf(&graph, "%s", CASES[i / 2].graph);
+        hg_text_addf(&module, "%s  %%0 = stablehlo.%s %%a : tensor<2x3xf32>\n%s", F,
+                     wrong ? "nothing" : "negate", R);
+        hlo_origin_print(&text, &graph, &module);
+        uint32_t line = 2;
+        for (const char *c = CASES[i / 2].graph; *c; c++) line += *c == '\n';
+        hg_status status = hg_graph_read_stablehlo(text.data, text.length, d, &g);
+        const hg_diagnostic *first = hg_diagnostics_get(d, 0);
+        CHECK_STATUS(status, wrong && !has_graph ? HG_ERROR_ISA : HG_OK);
+        if (g) CHECK_OK(hg_graph_print(g, &printed, &length));
+        CHECK(!g || strstr(printed, CASES[i / 2].input));
+        CHECK(g ? hg_diagnostics_errors(d) == 0
+                : first && hg_diagnostics_errors(d) == 1 && first->line == line + 1 &&
+                      first->column == 8);
+        hg_string_free(printed);
+        hg_graph_release(g);
+        if (i == 0) fail_each(text.data, (size_t)text.length, 1);
+        hg_diagnostics_destroy(d);
+        hg_text_free(&text);
+        hg_text_free(&module);
+        hg_text_free(&graph);
+    }
+}
+
 int main(int argc, char **argv) {
     hg_allocator hooks = {sizeof hooks, &allocator, failing_reallocate, failing_release};
     uint32_t good = 0;
@@ -568,6 +627,7 @@ int main(int argc, char **argv) {
     if (argc > 1) return test_done();
     for (size_t i = 0; i < sizeof MISTAKES / sizeof *MISTAKES; i++) test_mistake(&MISTAKES[i]);
     test_generic();
+    test_origin();
     test_limits();
     test_long();
     each_file(mutate, &good);
