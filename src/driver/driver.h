@@ -231,6 +231,7 @@ typedef struct hg_driver_module_text {
     uint64_t length;
     uint32_t argument_count, result_count;
     bool flagged;
+    bool read; /* somebody else wrote it: NaNs go through minimum and maximum as JAX has it */
     const uint64_t *numbers;
     uint32_t number_count;
     const hg_driver_shape *shapes; /* of each argument, then of each result */

@@ -39,6 +39,7 @@ static hg_status compile(hg_graph_module *m, const hg_graph *g, const uint64_t *
     const shlo_form form = {.driver = true, .flagged = &text->flagged, .numbers = &numbers};
     hg_status status = shlo_print_graph(g, extents, &form, &out);
     text->text = out.data;
+    text->read = graph_has_source(g);
     text->length = out.length;
     text->numbers = numbers.data;
     text->number_count = (uint32_t)numbers.count;

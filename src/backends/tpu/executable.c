@@ -8,20 +8,21 @@ static bool can_keep(const hg_device *device) {
            hg_blob_cache_usable(device->cache);
 }
 
-static void key_of(const hg_device *device, const char *text, uint64_t length,
+static void key_of(const hg_device *device, const char *text, uint64_t length, bool read,
                    uint8_t key[HG_BLOB_KEY_BYTES]) {
     hg_blake3 h;
     hg_blake3_init(&h);
     hg_blake3_update(&h, device->caps.identity, strlen(device->caps.identity) + 1);
     hg_blake3_update(&h, text, (size_t)length);
+    if (read) hg_blake3_update(&h, "", 1);
     hg_blake3_final(&h, key);
 }
 
-bool tpu_kept(hg_device *device, const hg_text *text, pjrt_executable **code) {
+bool tpu_kept(hg_device *device, const hg_text *text, bool read, pjrt_executable **code) {
     uint8_t *bytes = NULL, key[HG_BLOB_KEY_BYTES];
     uint64_t size = 0;
     if (!can_keep(device)) return false;
-    key_of(device, text->data, text->length, key);
+    key_of(device, text->data, text->length, read, key);
     if (!hg_blob_cache_get(device->cache, key, &bytes, &size)) return false;
     pjrt_deserialize a = {.head = {offsetof(pjrt_deserialize, options), NULL},
                           .client = tpu->client,
@@ -36,10 +37,10 @@ bool tpu_kept(hg_device *device, const hg_text *text, pjrt_executable **code) {
     return loaded;
 }
 
-void tpu_keep(hg_device *device, const hg_text *text, pjrt_executable *code) {
+void tpu_keep(hg_device *device, const hg_text *text, bool read, pjrt_executable *code) {
     uint8_t key[HG_BLOB_KEY_BYTES];
     if (!can_keep(device)) return;
-    key_of(device, text->data, text->length, key);
+    key_of(device, text->data, text->length, read, key);
     pjrt_get_code get = {.head = {sizeof get, NULL}, .loaded = code};
     if (!tpu_went_well(tpu->get_code(&get))) return;
     pjrt_serialize a = {.head = {sizeof a, NULL}, .code = get.code};
@@ -50,11 +51,13 @@ void tpu_keep(hg_device *device, const hg_text *text, pjrt_executable *code) {
     (void)tpu->code_destroy(&(pjrt_of_code){{sizeof(pjrt_of_code), NULL}, get.code});
 }
 
-hg_status tpu_compile_text(hg_text *text, pjrt_executable **code) {
+hg_status tpu_compile_text(hg_text *text, bool read, pjrt_executable **code) {
     /* CompileOptionsProto: executable_build_options (3) with one replica (4), one partition (5);
      * compile_portable_executable (4): for whichever device an execution names;
      * env_option_overrides (7): a name (1) with a bool (2) as its value (2), which keeps NaNs in
-     * the CPU's minimum and maximum */
+     * the CPU's minimum and maximum; it loses the sign of zeros there, on which what we print
+     * relies, so it is said for texts of others alone */
+    enum { FOR_ALL = 8 };
     static const char OPTIONS[] = "\x1a\x04\x20\x01\x28\x01"
                                   "\x20\x01"
                                   "\x3a\x21\x0a\x1b"
@@ -69,16 +72,16 @@ hg_status tpu_compile_text(hg_text *text, pjrt_executable **code) {
                       .client = tpu->client,
                       .program = &program,
                       .options = OPTIONS,
-                      .options_length = sizeof OPTIONS - 1};
+                      .options_length = read ? sizeof OPTIONS - 1 : FOR_ALL};
     HG_TRY(tpu_check("compile", tpu->compile(&a)));
     *code = a.executable;
     return HG_OK;
 }
 
-static hg_status compile(hg_device *device, hg_text *text, pjrt_executable **code) {
-    if (tpu_kept(device, text, code)) return HG_OK;
-    HG_TRY(tpu_compile_text(text, code));
-    tpu_keep(device, text, *code);
+static hg_status compile(hg_device *device, hg_text *text, bool read, pjrt_executable **code) {
+    if (tpu_kept(device, text, read, code)) return HG_OK;
+    HG_TRY(tpu_compile_text(text, read, code));
+    tpu_keep(device, text, read, *code);
     return HG_OK;
 }
 
@@ -93,10 +96,10 @@ void tpu_free_executable(pjrt_executable *code) {
 enum { MOST_CODES = 256 }; /* that a device keeps, more only where all are in use */
 
 static hg_status add_code(hg_device *d, const uint8_t key[32], char *text, uint64_t length,
-                          tpu_code **code) {
+                          bool read, tpu_code **code) {
     tpu_code *made = hg_calloc(1, sizeof *made), **place = made ? hg_vec_push(&d->codes) : NULL;
     hg_text whole = {.data = text, .length = length};
-    hg_status status = place ? compile(d, &whole, &made->executable) : hg_fail_memory();
+    hg_status status = place ? compile(d, &whole, read, &made->executable) : hg_fail_memory();
     if (status != HG_OK) {
         if (place) d->codes.count--;
         hg_free(made);
@@ -124,17 +127,18 @@ static void drop_oldest(hg_device *d) {
     d->codes.data[oldest] = d->codes.data[--d->codes.count];
 }
 
-hg_status tpu_code_find(hg_device *d, char *text, uint64_t length, tpu_code **code) {
+hg_status tpu_code_find(hg_device *d, char *text, uint64_t length, bool read, tpu_code **code) {
     uint8_t key[32];
     hg_blake3 h;
     hg_blake3_init(&h);
     hg_blake3_update(&h, text, (size_t)length);
+    if (read) hg_blake3_update(&h, "", 1);
     hg_blake3_final(&h, key);
     tpu_code *found = NULL;
     for (uint64_t i = 0; i < d->codes.count && !found; i++)
         if (memcmp(d->codes.data[i]->key, key, sizeof key) == 0) found = d->codes.data[i];
     if (!found && d->codes.count >= MOST_CODES) drop_oldest(d);
-    if (!found) HG_TRY(add_code(d, key, text, length, &found));
+    if (!found) HG_TRY(add_code(d, key, text, length, read, &found));
     found->references++;
     found->used = ++d->clock;
     *code = found;

@@ -37,7 +37,7 @@ static void free_job(tpu_job *j) {
 }
 
 static hg_status carry_out(tpu_job *j) {
-    if (!j->run.code) HG_TRY(tpu_compile_text(&j->text, &j->run.code));
+    if (!j->run.code) HG_TRY(tpu_compile_text(&j->text, false, &j->run.code));
     hg_mutex_lock(&j->lock);
     bool stopped = j->stopped;
     j->began_ns = hg_clock_ns();

@@ -200,7 +200,7 @@ static hg_status make(const hg_driver_launch *l, const sizes *s, bound *b, execu
                       hg_text *text) {
     *e = (executable){.sizes = *s};
     HG_TRY(print(l, b, &e->sites, text));
-    (void)tpu_kept(l->kernel->device, text, &e->code);
+    (void)tpu_kept(l->kernel->device, text, false, &e->code);
     for (uint64_t i = 0; i < e->sites.count; i++)
         e->loops = e->loops || e->sites.data[i]->op == KIR_LOOP;
     e->arrays = b->arrays;
@@ -388,10 +388,10 @@ static hg_status carry_out(hg_device *device, const hg_driver_launch *l, executa
     if (is_watched(l, e)) {
         HG_TRY(tpu_run_watched(device, l, text, b->arenas, r, fault, left));
     } else {
-        if (is_new) HG_TRY(tpu_compile_text(text, &r->code));
+        if (is_new) HG_TRY(tpu_compile_text(text, false, &r->code));
         HG_TRY(tpu_execute(device->device, r->code, r->arguments, r->count, r->results));
     }
-    if (is_new && !*left) tpu_keep(device, text, r->code);
+    if (is_new && !*left) tpu_keep(device, text, false, r->code);
     return HG_OK;
 }
 

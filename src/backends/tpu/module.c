@@ -41,7 +41,7 @@ static hg_status prepare(hg_driver_module *m, const hg_driver_module_text *text)
     if (!m->shapes || !m->arguments || !m->results) return hg_fail_memory();
     for (uint32_t i = 0; i < count; i++) m->shapes[i] = text->shapes[i];
     HG_TRY(tell(m, text));
-    return tpu_code_find(m->device, text->text, text->length, &m->code);
+    return tpu_code_find(m->device, text->text, text->length, text->read, &m->code);
 }
 
 hg_status tpu_module_create(hg_device *device, const hg_driver_module_text *text,

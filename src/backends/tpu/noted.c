@@ -292,7 +292,7 @@ static hg_status make(notes *s, const hg_driver_arena *scratch, hg_driver_noted 
     for (uint64_t i = 0; i < s->arenas.count && status == HG_OK; i++)
         if (s->arenas.data[i].arena != scratch) n->arenas[n->count++] = s->arenas.data[i];
     if (status == HG_OK) status = upload_numbers(s, n);
-    if (status == HG_OK) status = tpu_code_find(n->device, text.data, text.length, &n->code);
+    if (status == HG_OK) status = tpu_code_find(n->device, text.data, text.length, false, &n->code);
     hg_text_free(&text);
     return status;
 }

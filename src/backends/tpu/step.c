@@ -75,7 +75,7 @@ hg_status tpu_run_step(hg_device *device, const hg_driver_step *step) {
     tpu_code *code = NULL;
     bind(&b, step);
     hg_status status = shlo_print_step(step->call, b.memories, b.count, b.places, &text);
-    if (status == HG_OK) status = tpu_code_find(device, text.data, text.length, &code);
+    if (status == HG_OK) status = tpu_code_find(device, text.data, text.length, false, &code);
     hg_text_free(&text);
     if (status == HG_OK) status = run(device, code->executable, &b);
     tpu_code_release(code);

@@ -73,13 +73,14 @@ hg_status tpu_upload(hg_device *device, const void *data, const hg_driver_shape 
 hg_status tpu_download(pjrt_buffer *buffer, void *data, uint64_t size) HG_NODISCARD;
 
 /* ---- executable.c ---- */
-hg_status tpu_compile_text(hg_text *text, pjrt_executable **code) HG_NODISCARD;
+/* read: hg_driver_module_text. */
+hg_status tpu_compile_text(hg_text *text, bool read, pjrt_executable **code) HG_NODISCARD;
 /* The cache on disk; false: it is not there. */
-bool tpu_kept(hg_device *device, const hg_text *text, pjrt_executable **code);
-void tpu_keep(hg_device *device, const hg_text *text, pjrt_executable *code);
+bool tpu_kept(hg_device *device, const hg_text *text, bool read, pjrt_executable **code);
+void tpu_keep(hg_device *device, const hg_text *text, bool read, pjrt_executable *code);
 void tpu_free_executable(pjrt_executable *code); /* NULL is fine */
 /* The same, compiled once for all who have that text. Requires: the device's lock. */
-hg_status tpu_code_find(hg_device *device, char *text, uint64_t length,
+hg_status tpu_code_find(hg_device *device, char *text, uint64_t length, bool read,
                         tpu_code **code) HG_NODISCARD;
 void tpu_code_release(tpu_code *code); /* NULL is fine. The same */
 void tpu_free_codes(hg_device *device);
