@@ -33,8 +33,8 @@ typedef struct guess_fact {
     bool agrees, wanted_one; /* a truth value: by guesses that always hold it is the same in all
                                 lanes that are here; an IF asks for that */
     bool lazy;               /* elements are calculated where a guess fails, and nowhere else */
-    bool by_guess; /* LOAD, STORE, CHECK: asks whether the guess of its index holds, which says
-                      nothing of the value that it loads */
+    bool by_guess; /* LOAD, STORE, CHECK: asks whether the guess of its index holds; what a LOAD of
+                      one place has then is a guess of its own */
     uint8_t again; /* operations that this writes */
     uint32_t hidden_uses; /* by those who need elements only there */
     int64_t stride;

@@ -142,16 +142,17 @@ static void guess_clamp(const former *x, const kir_value *v) {
     guess_of(v)->stride = s.n;
 }
 
-/* Where all lanes load from one place they have one value. */
+/* Where all lanes load from one place they have one value. An index that is known to stay without
+ * a guess has none: so far as lanes' numbers are in it, it is read lane by lane. */
 static void guess_load(const kir_value *v) {
     const kir_access at = kir_access_of(v);
     if (kir_access_is_open(v) || !at.index_args) return;
     const kir_value *index = v->args[at.index];
     const stride s = stride_of(index);
-    if (!s.known || s.n != 0) return;
+    if (kir_lanes_of(index)->form != KIR_LANES_EACH || !s.known || s.n != 0) return;
     guess_of(v)->exists = true;
     guess_of(v)->stride = 0;
-    guess_of(v)->sure = kir_lanes_of(index)->form != KIR_LANES_EACH || guess_of(index)->sure;
+    guess_of(v)->sure = guess_of(index)->sure;
 }
 
 static void guess_value(former *x, const kir_value *v) {

@@ -19,6 +19,14 @@ static const char TEXT[] =
     "    bra.lt a, 3, @next\n    mad s, s, 5, a\nnext:\n    add k, k, 1\n"
     "    bra.ltu k, c, @again\ndone:\n    stg [out[global]], s\n";
 
+/* The step from lane to lane is a product with what is always 0, as only its range says. */
+static const char NO_STEP[] =
+    ".atlas 1\n.program p\n.param list buffer u32 in [t, 4]\n.param count buffer u8 in [t]\n"
+    ".param x buffer u32 in [v]\n.param out buffer u32 inout [n]\n.param n u64\n.param t u64\n"
+    ".param v u64\n.param from u32\n.param w u32\n.lanes n\n.reg at, by u64\n.reg e u32\n"
+    "    cvt by, w\n    shr by, by, 32\n    mul at, global, by\n    ldg e, [list + at]\n"
+    "    ldg e, [x[e]]\n    stg [out[global]], e\n";
+
 typedef struct lists {
     uint8_t list[MOST_TILES * ENTRIES * 8], count[MOST_TILES];
     uint32_t x[VALUES], out[LANES];
@@ -140,6 +148,18 @@ static void test_tiles(hg_backend *b, hg_backend *interpreter, const char *level
     hg_program_release(program);
 }
 
+static void test_no_step(hg_backend *b, const char *level) {
+    static lists l = {.n = LANES, .v = VALUES, .t = 1, .w = 20, .bytes = 4};
+    hg_program *program = assemble(NO_STEP);
+    fill(&l);
+    l.list[0] = 5;
+    CHECK_MESSAGE(run(b, program, &l) == HG_OK, "%s", l.said);
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < LANES; i++) wrong += l.out[i] != l.x[5];
+    CHECK_MESSAGE(wrong == 0, "%s: %u lanes are wrong", level, wrong);
+    hg_program_release(program);
+}
+
 int main(void) {
     static const char *const LEVELS[] = {"baseline", "v3", "v4"};
     hg_backend *interpreter = backend_of("", "off");
@@ -148,6 +168,7 @@ int main(void) {
         for (uint32_t bytes = 1; bytes <= 8 && b; bytes *= 2)
             for (uint32_t shift = 0; shift <= 6; shift++)
                 test_tiles(b, interpreter, LEVELS[i], bytes, shift);
+        if (b) test_no_step(b, LEVELS[i]);
         hg_backend_destroy(b);
     }
     hg_backend_destroy(interpreter);
