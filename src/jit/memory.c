@@ -603,8 +603,10 @@ static uint32_t lanes_of_steps(const jit_printer *p, uint32_t bytes, int64_t str
     uint32_t most = p->level.bytes / bytes, lanes = most < p->level.lanes ? most : p->level.lanes;
     int64_t step = stride / bytes;
     if (bytes == 1 && lanes > 2 * SIXTEEN) lanes = 2 * SIXTEEN;
+    uint32_t row = bytes == 1 && lanes > SIXTEEN ? SIXTEEN : lanes; /* a longer step than one more
+                                                                      reads beyond the last lane */
     bool good = p->level.bytes >= 32 && stride % bytes == 0 && step > 1 &&
-                3 * step <= 2 * (int64_t)(bytes == 1 ? SIXTEEN : lanes);
+                3 * step <= 2 * (int64_t)row;
     return good && p->level.lanes % lanes == 0 ? lanes : 0;
 }
 

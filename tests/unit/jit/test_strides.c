@@ -1,13 +1,14 @@
 /* Loads whose lanes lie as far apart, by native code of each CPU level: of every type and step, for
  * numbers of lanes around those of a turn, from arrays whose last element ends where a page begins
- * that nobody may read. Alone, and three of neighbours together as of pixels. */
+ * that nobody may read. Alone, three of neighbours together as of pixels, and bytes in turns of
+ * eight lanes. */
 #include "support/runtime_support.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_LANES = 131, MOST_STEP = 9 };
+enum { MOST_LANES = 131, MOST_STEP = 11 };
 
 static const char TEXT[] =
     ".atlas 1\n.program p\n.param x buffer u%u in [m]\n.param y buffer u%u out "
@@ -16,9 +17,17 @@ static const char TEXT[] =
 static const char TOGETHER[] = "    ldg v, [x[at + 1]]\n    mad s, s, 3, v\n"
                                "    ldg v, [x[at + 2]]\n    mad s, s, 5, v\n";
 
+/* Blocks of eight lanes, whose turns are no longer. */
+static const char EIGHT[] =
+    ".atlas 1\n.program p\n.param x buffer u8 in [m]\n.param y buffer u32 out [n]\n.param m u64\n"
+    ".param n u64\n.block 8\n.lanes n\n.reg at u64\n.reg v u8\n.reg s u32\n"
+    "    mul at, global, %u\n    ldg v, [x[at]]\n    bar.sync 0\n    cvt s, v\n"
+    "    stg [y[global]], s\n";
+
 typedef struct work {
     hg_backend *backend;
     uint32_t bytes, step, reads; /* reads: neighbours that a lane loads */
+    uint32_t out;                /* bytes of an element that it stores */
     uint8_t *end;                /* of memory that may be read */
     hg_program *program;
 } work;
@@ -39,15 +48,15 @@ static void launch(const work *w, uint64_t lanes, const char *level) {
     for (uint64_t i = 0; i < count * w->bytes; i++) x[i] = (uint8_t)(i * 167 + i / 251 + lanes);
     CHECK(params != NULL);
     CHECK_OK(hg_buffer_import(w->backend, x, count * w->bytes, &in));
-    CHECK_OK(hg_backend_allocate_buffer(w->backend, lanes * w->bytes, &out));
+    CHECK_OK(hg_backend_allocate_buffer(w->backend, lanes * w->out, &out));
     CHECK_OK(hg_params_set_buffer(params, "x", in));
     CHECK_OK(hg_params_set_buffer(params, "y", out));
     CHECK_OK(hg_params_set_scalar(params, "m", HG_TYPE_U64, &count));
     CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &lanes));
     CHECK_OK(hg_backend_execute_program_with_params(w->backend, w->program, &at, params));
-    CHECK_OK(hg_backend_copy_from_buffer(w->backend, out, got, lanes * w->bytes));
+    CHECK_OK(hg_backend_copy_from_buffer(w->backend, out, got, lanes * w->out));
     for (uint64_t i = 0; i < lanes; i++) {
-        uint64_t right = element(x, i * w->step, w->bytes), made = element(got, i, w->bytes);
+        uint64_t right = element(x, i * w->step, w->bytes), made = element(got, i, w->out);
         if (w->reads == 3) {
             right = right * 3 + element(x, i * w->step + 1, w->bytes);
             right = (right * 5 + element(x, i * w->step + 2, w->bytes)) & mask;
@@ -62,15 +71,24 @@ static void launch(const work *w, uint64_t lanes, const char *level) {
     hg_params_destroy(params);
 }
 
-static void steps(work *w, const char *level) {
+static void runs(work *w, const char *level, const char *text) {
     static const uint64_t LANES[] = {1,  7,  8,  15, 16,  17,  31,  32,
                                      33, 63, 64, 65, 127, 128, 129, MOST_LANES};
-    char text[600];
-    uint32_t bits = 8 * w->bytes;
-    snprintf(text, sizeof text, TEXT, bits, bits, bits, w->step, w->reads == 3 ? TOGETHER : "");
     CHECK_OK(hg_program_assemble(text, strlen(text), NULL, &w->program));
     for (size_t i = 0; i < sizeof LANES / sizeof *LANES; i++) launch(w, LANES[i], level);
     hg_program_release(w->program);
+}
+
+static void steps(work *w, const char *level) {
+    char text[600];
+    uint32_t bits = 8 * w->bytes;
+    snprintf(text, sizeof text, TEXT, bits, bits, bits, w->step, w->reads == 3 ? TOGETHER : "");
+    w->out = w->bytes;
+    runs(w, level, text);
+    if (w->bytes > 1 || w->reads > 1) return;
+    snprintf(text, sizeof text, EIGHT, w->step);
+    w->out = 4;
+    runs(w, level, text);
 }
 
 static void test_level(const char *level, uint8_t *end) {
@@ -84,7 +102,7 @@ static void test_level(const char *level, uint8_t *end) {
         return;
     }
     for (w.bytes = 1; w.bytes <= 8; w.bytes *= 2)
-        for (w.step = 2; w.step <= MOST_STEP; w.step += w.step < 5 ? 1 : 2) {
+        for (w.step = 2; w.step <= MOST_STEP; w.step += w.step < 5 || w.bytes == 1 ? 1 : 2) {
             w.reads = 1;
             steps(&w, level);
             w.reads = 3;
