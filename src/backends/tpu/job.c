@@ -6,7 +6,11 @@
 #include "kir/fault_text.h"
 #include <stdio.h>
 
-enum { LOOK_AGAIN_NS = 1000000 };
+enum {
+    LOOK_AGAIN_NS = 1000000,
+    MOST_LEFT = 8 /* each has a thread, and memory of a compiler's */
+};
+static uint32_t left_jobs; /* that the plugin is not done with; atomic */
 
 typedef struct tpu_job {
     pjrt_device *device;
@@ -58,25 +62,41 @@ static void *work(void *user) {
     j->done = true;
     hg_cond_signal(&j->changed);
     hg_mutex_unlock(&j->lock);
-    if (left) free_job(j);
+    if (!left) return NULL;
+    free_job(j);
+    (void)hg_atomic_sub_fetch(&left_jobs, 1, HG_SEQ_CST);
     return NULL;
 }
 
 enum { NOT_OVER = 0 }; /* else a kir_launch_fault */
 
-/* Requires: the job's lock. */
-static uint8_t over(const tpu_job *j, const hg_driver_launch *l) {
-    if (j->began_ns && j->run.in_place) return NOT_OVER;
+/* since_ns: when its time began; 0: not yet. */
+static uint8_t over(const hg_driver_launch *l, uint64_t since_ns) {
     if (l->cancel && hg_atomic_load(l->cancel, HG_SEQ_CST)) return KIR_FAULT_CANCELLED;
-    if (!l->deadline_ns || !j->began_ns) return NOT_OVER;
-    return (hg_clock_ns() - j->began_ns) / 1000000 >= l->timeout_ms ? KIR_FAULT_TIMEOUT : NOT_OVER;
+    if (!l->deadline_ns || !since_ns) return NOT_OVER;
+    return (hg_clock_ns() - since_ns) / 1000000 >= l->timeout_ms ? KIR_FAULT_TIMEOUT : NOT_OVER;
+}
+
+/* Requires: the job's lock. */
+static bool must_wait(const tpu_job *j) { return j->began_ns && j->run.in_place; }
+
+/* Until there are fewer that were left. */
+static uint8_t wait_for_place(tpu_job *j, const hg_driver_launch *l) {
+    uint8_t why = NOT_OVER;
+    uint64_t since_ns = hg_clock_ns();
+    hg_mutex_lock(&j->lock);
+    while (hg_atomic_load(&left_jobs, HG_SEQ_CST) >= MOST_LEFT &&
+           (why = over(l, since_ns)) == NOT_OVER)
+        (void)hg_cond_wait_until(&j->changed, &j->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+    hg_mutex_unlock(&j->lock);
+    return why;
 }
 
 /* How it ended, by the plugin or by who waits. */
 static uint8_t wait_for(tpu_job *j, const hg_driver_launch *l) {
     uint8_t why = NOT_OVER;
     hg_mutex_lock(&j->lock);
-    while (!j->done && (why = over(j, l)) == NOT_OVER)
+    while (!j->done && (must_wait(j) || (why = over(l, j->began_ns)) == NOT_OVER))
         (void)hg_cond_wait_until(&j->changed, &j->lock, hg_clock_ns() + LOOK_AGAIN_NS);
     j->stopped = why != NOT_OVER;
     hg_mutex_unlock(&j->lock);
@@ -94,6 +114,7 @@ static void leave(tpu_job *j, hg_driver_arena *const *arenas) {
     hg_mutex_lock(&j->lock);
     bool done = j->done;
     j->left = true;
+    if (!done) (void)hg_atomic_fetch_add(&left_jobs, 1, HG_SEQ_CST);
     hg_mutex_unlock(&j->lock);
     if (done) free_job(j);
 }
@@ -119,18 +140,19 @@ hg_status tpu_run_watched(hg_device *device, const hg_driver_launch *launch, hg_
     j->text = *text;
     hg_mutex_init(&j->lock);
     hg_cond_init(&j->changed);
-    bool started = hg_thread_start(&thread, work, j);
-    uint8_t why = NOT_OVER;
+    uint8_t why = wait_for_place(j, launch);
+    bool started = why == NOT_OVER && hg_thread_start(&thread, work, j);
     if (started) {
         hg_thread_detach(thread);
         why = wait_for(j, launch);
-    } else {
+    } else if (why == NOT_OVER) {
         (void)work(j);
     }
     *left = why != NOT_OVER;
     hg_status status = *left ? HG_OK : j->status;
     if (status != HG_OK) *hg_error_record() = j->error;
-    if (!*left) { /* it is the caller's again */
+    if (*left) tell(launch, why, fault);
+    if (!*left || !started) { /* it is the caller's again */
         *run = j->run;
         *text = j->text;
         j->run = (tpu_run){0};
@@ -141,6 +163,5 @@ hg_status tpu_run_watched(hg_device *device, const hg_driver_launch *launch, hg_
     *run = (tpu_run){0};
     *text = (hg_text){0};
     leave(j, arenas);
-    tell(launch, why, fault);
     return HG_OK;
 }

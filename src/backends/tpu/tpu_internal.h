@@ -100,8 +100,9 @@ typedef struct tpu_run {
 } tpu_run;
 void tpu_free_run(tpu_run *run); /* with all that is in it */
 /* Runs until it is done, cancelled or late. *left: the last two, which the fault says; run and text
- * are empty then, and arenas, those behind the first argument in their order, hold what they held
- * before. In place it goes to its end once it has begun. Requires: the device's lock. */
+ * are empty then, unless it did not begin, and arenas, those behind the first argument in their
+ * order, hold what they held before. In place it goes to its end once it has begun. Requires: the
+ * device's lock. */
 hg_status tpu_run_watched(hg_device *device, const hg_driver_launch *launch, hg_text *text,
                           hg_driver_arena *const *arenas, tpu_run *run, hg_driver_fault *fault,
                           bool *left) HG_NODISCARD;

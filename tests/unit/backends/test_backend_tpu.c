@@ -235,6 +235,30 @@ static void test_left(void) {
     }
 }
 
+/* Who cancels again and again has not more threads in the end than places for them. */
+static void test_many_left(void) {
+    enum { LAUNCHES = 20, PLACES = 8 };
+    static const volatile int cancelled = 1;
+    long before = live();
+    rig r = open_rig();
+    hold(1);
+    for (int i = 0; i < LAUNCHES; i++) {
+        hg_driver_fault fault = {0};
+        CHECK_OK(launch_with(&r, r.queue, 0, 0, &cancelled, &fault));
+        CHECK(fault.happened && fault.code == KIR_FAULT_CANCELLED);
+    }
+    hg_driver_fault late = {0}; /* there is no place in its time */
+    CHECK_OK(launch_with(&r, r.queue, 0, 1, NULL, &late));
+    CHECK(late.happened && late.code == KIR_FAULT_TIMEOUT);
+    while (waiting() < PLACES) hg_thread_yield();
+    (void)nanosleep(&(struct timespec){0, 20000000}, NULL); /* others would come */
+    CHECK_U64((uint64_t)waiting(), PLACES);
+    hold(0);
+    CHECK_OK(round_trip(&r, 7));
+    close_rig(&r);
+    while (live() != before) hg_thread_yield();
+}
+
 static volatile int cancel_word;
 
 static void *cancel_while_it_runs(void *user) {
@@ -478,6 +502,7 @@ int main(void) {
     test_queues();
     test_rounds();
     test_left();
+    test_many_left();
     test_in_place();
     test_modules();
     test_notes();
