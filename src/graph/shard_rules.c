@@ -227,7 +227,8 @@ static bool is_plain_product(finder *f) {
     return f->rule->array_count == 3 && (!activation || activation->number == HG_OPNAME_IDENTITY);
 }
 
-/* A product that reads nothing of c, whose c has the type of the sums: the accumulator is c. */
+/* A product that reads nothing of c, whose c has the type of the sums, and as its first axis one of
+ * a or b, in whose rows it goes: the accumulator is c. */
 static bool may_hand_on(const finder *f) {
     uint32_t c = operand_named(f->row, "c", 1);
     hg_type type = (hg_type)f->call->type;
@@ -238,7 +239,8 @@ static bool may_hand_on(const finder *f) {
         return false;
     return f->s->ranks > 1 && f->call->result_count == 1 && result &&
            f->s->sizes[f->s->g->values.data[result->value].elements] != 0 &&
-           f->s->g->values.data[result->value].rank != 0;
+           f->s->g->values.data[result->value].rank != 0 && result->size[0] != SHARD_NO_SIZE &&
+           !f->bad[result->size[0]];
 }
 
 /* Integers wrap, so that any order gives the same bits; of floats only what is asked to be fast, or

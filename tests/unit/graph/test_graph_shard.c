@@ -95,6 +95,16 @@ static void check_ways(void) {
            "alpha=2\n.output z\n",
            4, false, "all_gather 16, all_gather 80 | z split");
     expect(two, 4, true, "all_reduce 32 | z whole");
+    /* rows of c are not those of a: m is in other axes */
+    expect(".input x f32 [6, 900] split 1\n.constant v f32 [900, 5]\n"
+           "y f32 [2, 3, 5] = gemm a=x, b=v\n.output y\n",
+           4, false, "all_gather 1350 | y split");
+    expect(".input x f32 [2, 3, 900] split 2\n.constant v f32 [900, 5]\n"
+           "y f32 [6, 5] = gemm a=x, b=v\n.output y\n",
+           4, false, "all_gather 1350 | y split");
+    expect(".input x f32 [2, 3, 900] split 2\n.constant v f32 [900, 5]\n"
+           "y f32 [2, 3, 5] = gemm a=x, b=v\n.output y\n",
+           4, false, "broadcast 30 | y whole");
     /* one axis of a reduction is gathered, the other needs nothing */
     expect(".input x f32 [6, 40, 1] split 0\ny f32 [6, 1] = reduce_axis input=x, n=40, outer=6, "
            "inner=1\n"
