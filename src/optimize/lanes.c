@@ -191,13 +191,14 @@ static void check_moved(reader *r, uint32_t inst) {
         r->apart &= hg_op_get((hg_op)in->op)->operands[a->operand].kind == HG_K_ADDRESS || kept;
         r->apart &= fact_of(r, a->reg).kind != FACTOR;
     }
-    if ((in->op == HG_OP_AXIS || in->op == HG_OP_AXIS_FIRST) && moved) {
+    if (in->op == HG_OP_AXIS || in->op == HG_OP_AXIS_FIRST) {
         bool first = in->op == HG_OP_AXIS_FIRST;
         uint32_t param = array_of(r, o[first ? 2 : 3].reg);
-        /* of later axes the index is that within a place */
-        bool later = !first && !is_moved(r, o[2].reg);
+        uint8_t index = o[first ? 1 : 2].reg;
+        /* the extent that is cut bounds a place of it; others, the index within a place */
+        bool cut = param < HG_MAX_PARAMS && is_cut_axis(r, param, o[first ? 3 : 4].value);
         r->apart &= param < HG_MAX_PARAMS &&
-                    (later || is_cut_axis(r, param, o[first ? 3 : 4].value));
+                    (cut ? fact_of(r, index).kind == QUOTIENT : !is_moved(r, index));
     }
     if (in->op == HG_OP_RDID) moved = true;
     if (moved && kept && !r->steps[inst].writes && r->what.writes) {

@@ -224,7 +224,7 @@ static hg_status lanes_program(void *user, const char *file, hg_diagnostics *d, 
         {"column.atlas", ".lanes [i < n, j < m]\n    let k = 0\n    let v = 0.0\n"
                          "    while k < 3 {\n        v = v + b[(j + u64(k)) % m] * f32(j)\n"
                          "        k = k + 1\n    }\n    y[i, j] = v + x[i, j] + s[i]\n"},
-        /* the number of a place, its neighbour, the extent itself */
+        /* the number of a place, its neighbour, the extent itself, what it bounds */
         {"number.atlas", ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(i) + b[j] + s[i]\n"},
         {"later.atlas", ".lanes [i < n, j < m]\n    let k = j\n    if x[i, j] < 0.0 {\n"
                         "        k = i\n    }\n    y[i, j] = b[k % m] + s[i]\n"},
@@ -237,6 +237,8 @@ static hg_status lanes_program(void *user, const char *file, hg_diagnostics *d, 
          ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(global % 4) + b[j] + s[i]\n"},
         {"nth.atlas",
          ".lanes [i < n, j < m]\n    y[i, j] = x[i, j] + f32(global % n) + b[j] + s[i]\n"},
+        {"bound.atlas", ".lanes [i < n, j < m]\n    let k = u64(3)\n    axis.u64 k, k, [s], 0\n"
+                        "    y[i, j] = x[i, j] + b[k] + s[i]\n"},
         {"some.atlas", ".lanes [j < m]\n    y[0, j] = x[0, j] + s[0] + b[j]\n"},
         {"round.atlas", ".lanes [i < n, j < m]\n    let k = j\n    let t = 0\n    let v = 0.0\n"
                         "    while t < 2 {\n        v = v + b[k % m]\n        k = i\n"
@@ -267,6 +269,7 @@ static void check_lanes(void) {
                  {"beside", "all_gather 12 | y whole"},
                  {"extent", "all_gather 12 | y whole"},
                  {"first", "all_gather 12 | y whole"},
+                 {"bound", "all_gather 12 | y whole"},
                  {"some", "all_gather 12 | y whole"},
                  {"round", "all_gather 12 | y whole"}};
     for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
