@@ -4,6 +4,7 @@ with mpi4py, where it is installed), and with the variables that torchrun sets; 
     run_dist.py           all of it
     run_dist.py --rank    one rank of a launcher: prints the hash of its results
 """
+import concurrent.futures
 import glob
 import hashlib
 import os
@@ -261,12 +262,28 @@ def together():
             check(launch or n < 1000 or min(lanes) > 0, f"{n} lanes: {lanes}")
     x = np.zeros(4, np.float32)
     still = x.copy()
+    shared = [devices, *(hg.assemble(f".atlas 1\n.program {name}\n.param self buffer u64 out [program]\n.param program u64\n.lanes program\n    self[global] = global * {by}\n")
+                         for name, by in (("twice", 2), ("thrice", 3)))]
+
+    def launches(program, by):
+        made = np.zeros(300, np.uint64)
+        for _ in range(100):
+            made[...] = 0
+            shared[0].run(program, self=made)
+            assert np.array_equal(made, np.arange(300, dtype=np.uint64) * np.uint64(by))
+        return True
+
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        both = [threads.submit(launches, program, by) for program, by in zip(shared[1:], (2, 3))]
+        check(all(one.result() for one in both), "two threads launch different programs")
     still.flags.writeable = False
     beside = hg.assemble(".atlas 1\n.program q\n.param y buffer f32 inout [n]\n.param n u64\n.lanes n\n    y[n - 1 - global] = 1.0\n")
     for call, words in ((lambda: devices.run(program, x=x, y=x.copy(), z=1), "no parameter 'z'"), (lambda: devices.run(program, x=x, y=still, by=1), "read-only"),
                         (lambda: devices.run(program, x=x.astype(np.float64), y=x.copy(), by=1), "'d'"), (lambda: devices.run(program, x=3, y=x.copy(), by=1), "x is a int"),
                         (lambda: devices.run(program, x=x, y=x.copy(), by="a"), "by, a f32"), (lambda: devices.run(program, x=x, by=1), "y"),
-                        (lambda: devices.run(beside, y=x), "not its own"), (lambda: dist.Together("cpu+none"), "none")):
+                        (lambda: devices.run(beside, y=x), "not its own"),
+                        (lambda: devices.run(program, y=x.copy(), x=x[:3], by=1), "n is 4 in y, but 3 in x"),
+                        (lambda: devices.run(program, y=np.zeros((2, 2), np.float32), x=np.zeros((2, 2), np.float32), by=1), "n"), (lambda: dist.Together("cpu+none"), "none")):
         try:
             call()
             check(False, f"{words} is expected, nothing was raised")

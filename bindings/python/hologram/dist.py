@@ -489,13 +489,13 @@ class Together(Owner):
 
     run(program, x=…, y=…) gives each a run of the lanes, as long as it was quick in the launches before; the results have the bits of one device."""
 
-    __slots__ = ("_handle",)
+    __slots__ = ("_handle", "_lock")
 
     def __init__(self, backends, numbers=None):
         numbers = [0] * len(backends.split("+")) if numbers is None else list(numbers)
         made = ctypes.c_void_p()
         check(c.hg_multi_gpu_create(backends.encode(), (ctypes.c_uint32 * len(numbers))(*numbers), len(numbers), ctypes.byref(made)))
-        self._handle = made.value
+        self._handle, self._lock = made.value, threading.Lock()
 
     def _destroy(self, handle):
         c.hg_multi_gpu_destroy(handle)
@@ -503,20 +503,24 @@ class Together(Owner):
     def __len__(self):
         return c.hg_multi_gpu_count(self.handle)
 
-    def run(self, program, **given):
+    def run(self, program, /, **given):
         """Arrays are those with the buffer protocol, as NumPy's; what lanes write stands in them afterwards. Scalars that are extents may be left out. Returns
-        how many lanes each device had."""
+        how many lanes each device had. Of several threads one runs after another."""
         known = {p.name: p for p in program.params}
         for name in given.keys() - known.keys():
             raise TypeError(f"{program.name} has no parameter {name!r}: there are {', '.join(known)}")
-        home, params, lanes, buffers = c.hg_multi_gpu_backend(self.handle, 0), c.hg_params_create(), (ctypes.c_uint64 * len(self))(), []
+        home, params, lanes, buffers, extents = c.hg_multi_gpu_backend(self.handle, 0), c.hg_params_create(), (ctypes.c_uint64 * len(self))(), [], {}
         try:
             for name, value in given.items():
                 if known[name].kind == "buffer":
-                    self._give(home, params, known[name], value, given, known, buffers)
+                    self._give(home, params, known[name], value, buffers)
+                    self._extents(known[name], buffers[-1][2].shape, known.keys() - given.keys(), extents)
                 else:
                     self._scalar(params, known[name], value)
-            check(c.hg_multi_gpu_lanes(self.handle, program.handle, None, params, lanes))
+            for name, (extent, _) in extents.items():
+                self._scalar(params, known[name], extent)
+            with self._lock:
+                check(c.hg_multi_gpu_lanes(self.handle, program.handle, None, params, lanes))
             for p, buffer, view in buffers:
                 if p.direction != "in":
                     check(c.hg_buffer_read(home, buffer, 0, _native.address_of(view), view.nbytes))
@@ -525,6 +529,13 @@ class Together(Owner):
                 c.hg_backend_free_buffer(home, buffer)
             c.hg_params_destroy(params)
         return tuple(lanes)
+
+    @staticmethod
+    def _extents(p, shape, wanted, found):
+        """Scalars that name an extent, from the shape of an array."""
+        for dim, extent in zip(p.dims, shape) if p.dims and len(p.dims) == len(shape) else ():
+            if dim in wanted and found.setdefault(dim, (extent, p.name))[0] != extent:
+                raise ValueError(f"{dim} is {found[dim][0]} in {found[dim][1]}, but {extent} in {p.name}")
 
     @staticmethod
     def _scalar(params, p, value):
@@ -536,7 +547,8 @@ class Together(Owner):
         except struct.error as error:
             raise TypeError(f"{p.name}, a {p.dtype.short}: {error}") from None
 
-    def _give(self, home, params, p, value, given, known, buffers):
+    @staticmethod
+    def _give(home, params, p, value, buffers):
         try:
             view = memoryview(value)
         except TypeError:
@@ -551,9 +563,6 @@ class Together(Owner):
         if view.nbytes:
             check(c.hg_buffer_write(home, buffer, 0, _native.address_of(view), view.nbytes))
         check(c.hg_params_set_buffer(params, p.name.encode(), buffer))
-        for extent, size in zip(p.dims or (), view.shape):
-            if extent in known and extent not in given:
-                self._scalar(params, known[extent], size)
 
 
 # ---- arrays that ranks share ----
