@@ -105,30 +105,55 @@ static int late_split(hg_comm *comm) {
 }
 
 static int calls_until_rest; /* of MPI */
+static uint64_t time_is_over_ns;
 
 static void rest_once(void) {
     if (calls_until_rest-- == 0) (void)usleep(600000);
 }
 
+/* Its last look is when its time is over; then it rests, and says that it leaves. */
+static void rest_after_time(void) {
+    if (hg_clock_ns() + 20000000 < time_is_over_ns) return;
+    while (hg_clock_ns() < time_is_over_ns) hg_thread_yield();
+    if (calls_until_rest-- == 0) (void)usleep(900000);
+}
+
+/* Many more, each with a part of its own. */
+static hg_status split_often(hg_comm *comm, const comm_part *wanted) {
+    hg_status status = HG_OK;
+    for (int i = 0; i < 120 && status == HG_OK; i++) {
+        comm_group *part = NULL;
+        status = comm->provider->split(comm->group, wanted, hg_clock_ns() + UINT64_C(20000000000),
+                                       &part);
+        if (status == HG_OK) comm->provider->close(part);
+    }
+    return status;
+}
+
 /* Rank 1 has little time for a split. Where rank 2 comes later than that, no rank goes on, nor
  * waits for its own time to end; where rank 1 has told that it is there and looks again when its
- * time is over, all do. */
-static int short_split(hg_comm *comm, bool late) {
+ * time is over, all do. So they do where it says that it leaves when rank 0 has told that all are
+ * there, and that is not taken for a word of splits behind this one. */
+static int short_split(hg_comm *comm, const char *what) {
     uint32_t rank = hg_comm_rank(comm), size = hg_comm_size(comm);
     const uint32_t members[] = {0, 1, 2};
+    const comm_part wanted = {members, 3, 1};
     const hg_comm_call barrier = {.size = sizeof barrier, .kind = HG_COMM_BARRIER};
+    bool late = strcmp(what, "late") == 0, crossing = strcmp(what, "crossing") == 0;
     comm_group *part = NULL;
     (void)alarm(50);
     if (size != 3 || hg_comm_run(comm, &barrier) != HG_OK) return 1;
     if (late && rank == 2) (void)usleep(1000000);
-    calls_until_rest = 6; /* it has said that it comes */
-    if (!late && rank == 1) comm_mpi_watch = rest_once;
+    if (crossing && rank == 2) (void)usleep(700000);
+    calls_until_rest = crossing ? 1 : 6; /* it has said that it comes */
     uint64_t begun = hg_clock_ns(), until = begun + (rank == 1 ? 300 : 20000) * UINT64_C(1000000);
-    hg_status status = comm->provider->split(comm->group, &(comm_part){members, 3, 1}, until,
-                                             &part);
+    time_is_over_ns = until;
+    if (!late && rank == 1) comm_mpi_watch = crossing ? rest_after_time : rest_once;
+    hg_status status = comm->provider->split(comm->group, &wanted, until, &part);
     comm_mpi_watch = NULL;
     uint64_t took = hg_clock_ns() - begun;
     if (status == HG_OK) comm->provider->close(part);
+    if (status == HG_OK && crossing) status = split_often(comm, &wanted);
     printf("split: %s, %s\n", status == HG_OK ? "all" : hg_last_error_text(),
            took < UINT64_C(10000000000) ? "soon" : "late");
     fflush(stdout);
@@ -271,8 +296,7 @@ int main(int argc, char **argv) {
         counts.failed++;
     }
     if (argc > 1 && strcmp(argv[1], "--late-split") == 0) return late_split(comm);
-    if (argc > 2 && strcmp(argv[1], "--short-split") == 0)
-        return short_split(comm, strcmp(argv[2], "late") == 0);
+    if (argc > 2 && strcmp(argv[1], "--short-split") == 0) return short_split(comm, argv[2]);
     if (argc > 2 && strcmp(argv[1], "--lose") == 0)
         return lose(comm, atol(argv[2]), argc > 3 ? atol(argv[3]) : -1);
     comm_suite(backend, comm, all, &counts);

@@ -47,8 +47,9 @@ for title, launcher, arguments, libraries, counts in launchers(build):
     if not good:
         print(f"{title}, a rank that does not come to a split: {done}", file=sys.stderr)
 for number, (title, launcher, arguments, libraries, counts) in enumerate(launchers(build)):
-    for how, words in [("late", "split: Timeout: MPI: not every rank has come to a split in time, soon"), ("slow", "split: all, soon")]:
-        if not os.path.exists(launcher) or not (everything or (number % 2 == 0) == (how == "late")):
+    for how, words in [("late", "split: Timeout: MPI: not every rank has come to a split in time, soon"), ("slow", "split: all, soon"),
+                       ("crossing", "split: all, soon")]:
+        if not os.path.exists(launcher) or not (everything or ["late", "slow", "crossing"][number % 3] == how):
             continue
         command = [launcher, *arguments, "-n", "3", rank, "--short-split", how]
         try:

@@ -356,7 +356,8 @@ static void wake(comm_group *g) {
  * whether all ranks have come, each of which tells it, and tells each. A rank whose time ends tells
  * it that too, and hears what rank 0 has said meanwhile or says then; where rank 0 is not there it
  * will read it when it comes. So all go on, or none. */
-enum { COMES = 1, LEAVES, ALL_CAME, NOT_ALL };
+enum { SPLITS = COMM_CHANNELS, LEAVES }; /* tags */
+enum { COMES = 1, ALL_CAME, NOT_ALL };
 
 typedef struct word {
     comm_transfer transfer;
@@ -389,34 +390,40 @@ static void rest_until(comm_group *g, uint64_t until_ns) {
     sleep_until(g, until_ns);
 }
 
-static hg_status has_left(comm_group *g, uint32_t peer, int tag, bool *left) {
+/* Whether the rank leaves this split. What it said of another, to which all came, is taken too. */
+static hg_status has_left(comm_group *g, uint32_t peer, int number, bool *left) {
     _Alignas(16) uint8_t status[STATUS_BYTES];
     int there = 0;
     hg_mutex_lock(&mpi.lock);
     hg_status works_still = works();
-    int code = works_still == HG_OK ? api()->Iprobe((int)peer, tag, g->comm, &there, status) : 0;
+    int code = works_still == HG_OK ? api()->Iprobe((int)peer, LEAVES, g->comm, &there, status) : 0;
     if (code) works_still = fails(code);
     hg_mutex_unlock(&mpi.lock);
-    *left = *left || there;
-    return works_still;
+    HG_TRY(works_still);
+    if (!there) return HG_OK;
+    word said;
+    HG_TRY(post_word(g, &said, peer, LEAVES, 0));
+    while (!said.transfer.done) HG_TRY(poll_word(&said));
+    *left = *left || said.text == number;
+    return HG_OK;
 }
 
 /* Rank 0, with two words of each other rank. */
-static hg_status lead(comm_group *g, uint32_t size, int tag, uint64_t deadline_ns, word *words) {
+static hg_status lead(comm_group *g, uint32_t size, int number, uint64_t deadline_ns, word *words) {
     bool all = false, left = false;
-    for (uint32_t p = 1; p < size; p++) HG_TRY(post_word(g, &words[p], p, tag, 0));
+    for (uint32_t p = 1; p < size; p++) HG_TRY(post_word(g, &words[p], p, SPLITS, 0));
     while (!all && !left && hg_clock_ns() < deadline_ns) {
         all = true;
         for (uint32_t p = 1; p < size; p++) {
             HG_TRY(poll_word(&words[p]));
-            HG_TRY(has_left(g, p, tag + 1, &left));
+            HG_TRY(has_left(g, p, number, &left));
             all = all && words[p].transfer.done;
         }
         if (!all && !left) rest_until(g, deadline_ns);
     }
     int said = all && !left ? ALL_CAME : NOT_ALL;
     uint64_t until = hg_clock_ns() + ANSWER_NS;
-    for (uint32_t p = 1; p < size; p++) HG_TRY(post_word(g, &words[size + p], p, tag, said));
+    for (uint32_t p = 1; p < size; p++) HG_TRY(post_word(g, &words[size + p], p, SPLITS, said));
     for (uint32_t p = 1; p < size; p++)
         while (!words[size + p].transfer.done && hg_clock_ns() < until)
             HG_TRY(poll_word(&words[size + p]));
@@ -425,10 +432,10 @@ static hg_status lead(comm_group *g, uint32_t size, int tag, uint64_t deadline_n
 }
 
 /* Another rank, with three words: that it comes, that it leaves, what rank 0 says. */
-static hg_status follow(comm_group *g, int tag, uint64_t deadline_ns, word *words) {
+static hg_status follow(comm_group *g, int number, uint64_t deadline_ns, word *words) {
     uint64_t until = deadline_ns;
-    HG_TRY(post_word(g, &words[1], 0, tag, COMES));
-    HG_TRY(post_word(g, &words[0], 0, tag, 0));
+    HG_TRY(post_word(g, &words[1], 0, SPLITS, COMES));
+    HG_TRY(post_word(g, &words[0], 0, SPLITS, 0));
     while (!words[0].transfer.done) {
         for (int i = 0; i < 3; i++) HG_TRY(poll_word(&words[i]));
         if (words[0].transfer.done) break;
@@ -436,7 +443,7 @@ static hg_status follow(comm_group *g, int tag, uint64_t deadline_ns, word *word
             words[0].text = NOT_ALL;
             if (words[2].transfer.posted) break;
             words[0].text = 0;
-            HG_TRY(post_word(g, &words[2], 0, tag + 1, LEAVES));
+            HG_TRY(post_word(g, &words[2], 0, LEAVES, number));
             until = hg_clock_ns() + ANSWER_NS;
         }
         rest_until(g, until);
@@ -446,7 +453,7 @@ static hg_status follow(comm_group *g, int tag, uint64_t deadline_ns, word *word
 
 /* Whether all ranks have come: the same on all. Words that are still under way stay allocated. */
 static hg_status meet(comm_group *g, uint64_t deadline_ns) {
-    int rank = 0, size = 0, tag = COMM_CHANNELS + 2 * (int)(g->splits++ % 100);
+    int rank = 0, size = 0, number = 1 + (int)(g->splits++ % 1000);
     hg_mutex_lock(&mpi.lock);
     hg_status status = works();
     int code = status == HG_OK ? api()->Comm_rank(g->comm, &rank) : 0;
@@ -457,8 +464,8 @@ static hg_status meet(comm_group *g, uint64_t deadline_ns) {
     if (size == 1) return HG_OK;
     word *words = hg_calloc(2 * (size_t)size + 1, sizeof *words);
     if (!words) return hg_fail_memory();
-    HG_TRY(rank ? follow(g, tag, deadline_ns, words)
-                : lead(g, (uint32_t)size, tag, deadline_ns, words));
+    HG_TRY(rank ? follow(g, number, deadline_ns, words)
+                : lead(g, (uint32_t)size, number, deadline_ns, words));
     if (words[0].text == ALL_CAME) {
         while (rank && !words[1].transfer.done) HG_TRY(poll_word(&words[1]));
         if (!words[2].transfer.posted || words[2].transfer.done || !rank) hg_free(words);
