@@ -189,7 +189,7 @@ static hg_status add_texts(const build_job *job, hg_text *c, hg_text *h) {
     build_add_open_sources(job, c);
     build_add_open_kernels(job, c);
     for (uint32_t i = 0; i < job->count; i++) HG_TRY(build_add_function(job, &job->programs[i], c));
-    if (job->graph) build_add_graph_function(job, c);
+    if (job->graph) HG_TRY(build_add_graph_function(job, c));
     hg_text_addf(
         c,
         "\n#if !defined(__clang__)\n#pragma GCC pop_options\n#endif\n#pragma GCC diagnostic pop\n");

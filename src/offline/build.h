@@ -33,7 +33,8 @@ hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCA
  * value, or shapes do not fit. */
 hg_status hg_build_graph(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCARD;
 /* Both as a module of WebAssembly that stands alone, with the functions of these names, added to
- * out. HG_ERROR_ISA also: extents that only a call knows. */
+ * out. HG_ERROR_ISA also: a whole-array instruction, other than a map or a reduction, whose extents
+ * only a call knows. */
 hg_status hg_build_wasm(const hg_build_request *r, hg_text *out) HG_NODISCARD;
 hg_status hg_build_graph_wasm(const hg_build_request *r, hg_text *out) HG_NODISCARD;
 

@@ -84,16 +84,6 @@ static graph_pass_list passes_of_text(void) {
     return list;
 }
 
-/* In WebAssembly all are numbers. */
-static hg_status refuse_extents(const graph_job *j) {
-    uint64_t i = 0;
-    while (j->symbols[i] != UINT64_MAX) i++;
-    return hg_fail(HG_ERROR_ISA,
-                   "graph %s: the extent %s comes with the call, which is not built for "
-                   "WebAssembly: give it a number by --set %s=…",
-                   j->done->name, j->done->symbols.data[i], j->done->symbols.data[i]);
-}
-
 static hg_status make(graph_job *j, const hg_build_request *r, hg_text *c, hg_text *h) {
     const graph_pass_list passes = passes_of_text();
     HG_TRY(graph_optimize(r->graph, &passes, NULL, &j->done));
@@ -104,7 +94,6 @@ static hg_status make(graph_job *j, const hg_build_request *r, hg_text *c, hg_te
     j->graph.extents = hg_alloc((size_t)(j->done->terms.count + 1) * sizeof *j->graph.extents);
     if (!j->graph.extents) return hg_fail_memory();
     graph_extent_values(j->done, j->symbols, j->graph.extents);
-    if (j->graph.open && !h) return refuse_extents(j);
     if (j->graph.open) {
         HG_TRY(build_find_slots(&j->graph));
     } else {

@@ -158,20 +158,140 @@ void build_add_extents_of_call(const build_job *job, hg_text *out) {
 
 /* ---- checks ---- */
 
-static void add_words(const build_graph *b, const graph_value *v, hg_text *out) {
+/* Whoever takes them; the words of one. */
+typedef struct checker {
+    const build_job *job;
+    const build_graph *b;
+    build_check_fn *take;
+    void *user;
+    hg_text words;
+} checker;
+
+static hg_status tell(checker *k, build_check check) {
+    check.words = k->words.data ? k->words.data : "";
+    const hg_status status = k->words.failed ? hg_fail_memory() : HG_OK;
+    if (status == HG_OK) k->take(k->user, &check);
+    hg_text_free(&k->words);
+    k->words = (hg_text){0};
+    return status;
+}
+
+static void add_words(checker *k, const graph_value *v) {
     hg_text shape = {0};
-    graph_print_shape(&shape, b->g, v);
-    hg_text_addf(out, "%s is %s", v->name ? v->name : "a value", shape.data ? shape.data : "");
-    out->failed |= shape.failed;
+    graph_print_shape(&shape, k->b->g, v);
+    hg_text_addf(&k->words, "%s is %s", v->name ? v->name : "a value",
+                 shape.data ? shape.data : "");
+    k->words.failed |= shape.failed;
     hg_text_free(&shape);
 }
 
-static void add_extent_check(const build_graph *b, const graph_value *v, graph_extent e,
-                             hg_text *out) {
-    if (is_known(b, e)) return;
-    hg_text_addf(out, "    if (!@_fits(!hgd_e[%u].bad, \"", (unsigned)e);
-    add_words(b, v, out);
-    hg_text_addf(out, ", of which no array can be with these extents\", fault)) return -1;\n");
+static hg_status check_extent(checker *k, const graph_value *v, graph_extent e) {
+    if (is_known(k->b, e)) return HG_OK;
+    add_words(k, v);
+    hg_text_addf(&k->words, ", of which no array can be with these extents");
+    return tell(k, (build_check){.kind = BUILD_CHECK_EXTENT, .x = e});
+}
+
+static hg_status check_value(checker *k, const graph_value *v, uint32_t number) {
+    const build_graph *b = k->b;
+    for (uint8_t d = 0; d < v->rank; d++) HG_TRY(check_extent(k, v, v->extents[d]));
+    if (!is_known(b, v->elements) || b->extents[v->elements] > UINT32_MAX) {
+        add_words(k, v);
+        hg_text_addf(&k->words, ", more than any memory holds");
+        HG_TRY(tell(k, (build_check){.kind = BUILD_CHECK_SIZE, .value = number}));
+    }
+    if (v->source != GRAPH_VIEW) return HG_OK;
+    for (uint8_t d = 0; d < v->rank && v->strided; d++) HG_TRY(check_extent(k, v, v->strides[d]));
+    add_words(k, v);
+    hg_text_addf(&k->words, ", a view that does not lie in ");
+    add_words(k, &b->g->values.data[v->of]);
+    return tell(k, (build_check){.kind = BUILD_CHECK_VIEW, .value = number});
+}
+
+/* Extents of an array that are sizes of the call: equal numbers where they are not one extent. */
+static hg_status check_sizes(checker *k, const graph_call *call, const graph_shape *s,
+                             const graph_value *v) {
+    const build_graph *b = k->b;
+    const hg_op_info *row = hg_op_get((hg_op)call->op);
+    int many = graph_shape_many(s, v->rank);
+    char text[160];
+    for (uint32_t i = 0, at = 0; many >= 0 && i < s->count; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        const graph_operand *size = e->kind == GRAPH_SHAPE_SIZE
+                                        ? graph_operand_of(b->g, call, e->operand)
+                                        : NULL;
+        graph_extent is = e->kind == GRAPH_SHAPE_SIZE ? v->extents[at] : 0;
+        at += e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
+        if (!size || size->number == is ||
+            (is_known(b, size->number) && is_known(b, is) &&
+             b->extents[size->number] == b->extents[is]))
+            continue;
+        hg_text_addf(&k->words, "%s: %s: ", graph_call_text(b->g, call, text),
+                     row->operands[s->operand].name);
+        add_words(k, v);
+        hg_text_addf(&k->words, ", but %s is ", row->operands[e->operand].name);
+        graph_print_extent(&k->words, b->g, size->number);
+        HG_TRY(tell(k, (build_check){.kind = BUILD_CHECK_SAME, .x = is, .y = size->number}));
+    }
+    return HG_OK;
+}
+
+static hg_status check_pattern(checker *k, const graph_call *call) {
+    const build_graph *b = k->b;
+    const hg_op_info *row = hg_op_get((hg_op)call->op);
+    const char *p = graph_shape_pattern((hg_op)call->op);
+    graph_shape s;
+    if (graph_has_leading(row, &b->g->operands.data[call->first_operand], call->operand_count))
+        return HG_OK;
+    while (graph_shape_next(row, &p, &s)) {
+        const graph_operand *o = graph_operand_of(b->g, call, s.operand),
+                            *flag = graph_operand_of(b->g, call, s.flag);
+        if (!o || o->kind != GRAPH_ARRAY) continue;
+        graph_shape_settle(&s, flag && flag->number, graph_operand_of(b->g, call, s.maybe));
+        HG_TRY(check_sizes(k, call, &s, &b->g->values.data[o->number]));
+    }
+    return HG_OK;
+}
+
+graph_extent build_graph_scalar_of(const build_job *job, uint32_t region, uint32_t param) {
+    const build_graph *b = job->graph;
+    const graph_region *r = &b->regions.data[region];
+    const graph_call *call = &b->g->calls.data[r->calls.data[0]];
+    const hg_param *p = &r->program->params[param];
+    if (p->kind != HG_PARAM_SCALAR || job->programs[region].fixed[param]) return GRAPH_NOT_SET;
+    for (uint64_t i = 0; i < r->scalars.count && !r->direct; i++)
+        if (strcmp(r->scalars.data[i].name, p->name) == 0) return r->scalars.data[i].extent;
+    const graph_operand *o = r->direct ? graph_operand_of(b->g, call, param) : NULL;
+    return o && o->kind == GRAPH_COUNT ? o->number : GRAPH_NOT_SET;
+}
+
+/* Scalars of programs hold the extents that they are given. */
+static hg_status check_scalars(checker *k, uint32_t region) {
+    const hg_program *program = k->job->programs[region].program;
+    for (uint32_t i = 0; i < program->param_count; i++) {
+        const hg_param *p = &program->params[i];
+        const graph_extent e = build_graph_scalar_of(k->job, region, i);
+        const uint64_t size = hg_type_size_bytes((hg_type)p->type);
+        if (e == GRAPH_NOT_SET || size >= 8) continue;
+        hg_text_addf(&k->words, "%s is more than a %s holds", p->name,
+                     hg_type_name((hg_type)p->type));
+        HG_TRY(
+            tell(k, (build_check){.kind = BUILD_CHECK_HOLDS, .x = e, .bits = 8 * (uint32_t)size}));
+    }
+    return HG_OK;
+}
+
+hg_status build_find_checks(const build_job *job, build_check_fn *take, void *user) {
+    const build_graph *b = job->graph;
+    checker k = {.job = job, .b = b, .take = take, .user = user};
+    for (uint32_t i = 0; b->open && i < b->g->values.count; i++) {
+        const graph_value *v = &b->g->values.data[i];
+        if (v->source != GRAPH_RESULT || v->call != GRAPH_NOT_SET) HG_TRY(check_value(&k, v, i));
+    }
+    for (uint64_t i = 0; b->open && i < b->g->calls.count; i++)
+        if (!b->g->calls.data[i].program) HG_TRY(check_pattern(&k, &b->g->calls.data[i]));
+    for (uint32_t r = 0; b->open && r < job->count; r++) HG_TRY(check_scalars(&k, r));
+    return HG_OK;
 }
 
 /* Elements of memory from the first to the last of a value. */
@@ -195,82 +315,49 @@ static void add_reach(const build_graph *b, const graph_value *v, hg_text *out) 
     hg_text_addf(out, ")");
 }
 
-static void add_value_checks(const build_graph *b, const graph_value *v, uint32_t number,
-                             hg_text *out) {
-    for (uint8_t d = 0; d < v->rank; d++) add_extent_check(b, v, v->extents[d], out);
-    if (!is_known(b, v->elements) || b->extents[v->elements] > UINT32_MAX) {
-        hg_text_addf(out, "    if (!@_fits(@_is_size(");
-        build_add_value_bytes(b, number, out);
-        hg_text_addf(out, "), \"");
-        add_words(b, v, out);
-        hg_text_addf(out, ", more than any memory holds\", fault)) return -1;\n");
-    }
-    if (v->source != GRAPH_VIEW) return;
-    for (uint8_t d = 0; d < v->rank && v->strided; d++) add_extent_check(b, v, v->strides[d], out);
-    hg_text_addf(out, "    if (!@_fits(@_is_in(@_add(");
-    build_add_graph_extent(b, v->offset, out);
-    hg_text_addf(out, ", ");
-    add_reach(b, v, out);
-    hg_text_addf(out, "), ");
-    add_reach(b, &b->g->values.data[v->of], out);
-    hg_text_addf(out, "), \"");
-    add_words(b, v, out);
-    hg_text_addf(out, ", a view that does not lie in ");
-    add_words(b, &b->g->values.data[v->of], out);
-    hg_text_addf(out, "\", fault)) return -1;\n");
-}
+typedef struct check_text {
+    const build_graph *b;
+    hg_text *out;
+} check_text;
 
-/* Extents of an array that are sizes of the call: equal numbers where they are not one extent. */
-static void add_sizes(const build_graph *b, const graph_call *call, const graph_shape *s,
-                      const graph_value *v, hg_text *out) {
-    const hg_op_info *row = hg_op_get((hg_op)call->op);
-    int many = graph_shape_many(s, v->rank);
-    char text[160];
-    for (uint32_t i = 0, at = 0; many >= 0 && i < s->count; i++) {
-        const graph_shape_extent *e = &s->extents[i];
-        const graph_operand *size = e->kind == GRAPH_SHAPE_SIZE
-                                        ? graph_operand_of(b->g, call, e->operand)
-                                        : NULL;
-        graph_extent is = e->kind == GRAPH_SHAPE_SIZE ? v->extents[at] : 0;
-        at += e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
-        if (!size || size->number == is ||
-            (is_known(b, size->number) && is_known(b, is) &&
-             b->extents[size->number] == b->extents[is]))
-            continue;
-        hg_text_addf(out, "    if (!@_fits(@_same(");
-        build_add_graph_extent(b, is, out);
+static void add_check(void *user, const build_check *check) {
+    const build_graph *b = ((check_text *)user)->b;
+    const graph_value *v = &b->g->values.data[check->value];
+    hg_text *out = ((check_text *)user)->out;
+    hg_text_addf(out, "    if (!@_fits(");
+    switch (check->kind) {
+    case BUILD_CHECK_EXTENT: hg_text_addf(out, "!hgd_e[%u].bad", (unsigned)check->x); break;
+    case BUILD_CHECK_SIZE:
+        hg_text_addf(out, "@_is_size(");
+        build_add_value_bytes(b, check->value, out);
+        hg_text_addf(out, ")");
+        break;
+    case BUILD_CHECK_VIEW:
+        hg_text_addf(out, "@_is_in(@_add(");
+        build_add_graph_extent(b, v->offset, out);
         hg_text_addf(out, ", ");
-        build_add_graph_extent(b, size->number, out);
-        hg_text_addf(out, "), \"%s: %s: ", graph_call_text(b->g, call, text),
-                     row->operands[s->operand].name);
-        add_words(b, v, out);
-        hg_text_addf(out, ", but %s is ", row->operands[e->operand].name);
-        graph_print_extent(out, b->g, size->number);
-        hg_text_addf(out, "\", fault)) return -1;\n");
+        add_reach(b, v, out);
+        hg_text_addf(out, "), ");
+        add_reach(b, &b->g->values.data[v->of], out);
+        hg_text_addf(out, ")");
+        break;
+    case BUILD_CHECK_SAME:
+        hg_text_addf(out, "@_same(");
+        build_add_graph_extent(b, check->x, out);
+        hg_text_addf(out, ", ");
+        build_add_graph_extent(b, check->y, out);
+        hg_text_addf(out, ")");
+        break;
+    case BUILD_CHECK_HOLDS:
+        hg_text_addf(out, "!(");
+        build_add_graph_extent(b, check->x, out);
+        hg_text_addf(out, ".value >> %u)", (unsigned)check->bits);
+        break;
     }
+    hg_text_addf(out, ", \"%s\", fault)) return -1;\n", check->words);
 }
 
-static void add_pattern(const build_graph *b, const graph_call *call, hg_text *out) {
-    const hg_op_info *row = hg_op_get((hg_op)call->op);
-    const char *p = graph_shape_pattern((hg_op)call->op);
-    graph_shape s;
-    if (graph_has_leading(row, &b->g->operands.data[call->first_operand], call->operand_count))
-        return;
-    while (graph_shape_next(row, &p, &s)) {
-        const graph_operand *o = graph_operand_of(b->g, call, s.operand),
-                            *flag = graph_operand_of(b->g, call, s.flag);
-        if (!o || o->kind != GRAPH_ARRAY) continue;
-        graph_shape_settle(&s, flag && flag->number, graph_operand_of(b->g, call, s.maybe));
-        add_sizes(b, call, &s, &b->g->values.data[o->number], out);
-    }
-}
-
-void build_add_graph_checks(const build_job *job, hg_text *out) {
-    const build_graph *b = job->graph;
-    for (uint32_t i = 0; b->open && i < b->g->values.count; i++)
-        if (b->g->values.data[i].source != GRAPH_RESULT ||
-            b->g->values.data[i].call != GRAPH_NOT_SET)
-            add_value_checks(b, &b->g->values.data[i], i, out);
-    for (uint64_t i = 0; b->open && i < b->g->calls.count; i++)
-        if (!b->g->calls.data[i].program) add_pattern(b, &b->g->calls.data[i], out);
+hg_status build_add_graph_checks(const build_job *job, hg_text *out) {
+    check_text text = {job->graph, out};
+    return build_find_checks(job, add_check, &text);
 }

@@ -212,40 +212,12 @@ hg_status build_find_places(const build_job *job, build_program *p) {
     return HG_OK;
 }
 
-/* The extent that a scalar of a launch is, which comes with the call; GRAPH_NOT_SET: none. */
-static graph_extent scalar_of(const build_job *job, uint32_t region, uint32_t param) {
-    const build_graph *b = job->graph;
-    const graph_region *r = &b->regions.data[region];
-    const graph_call *call = &b->g->calls.data[r->calls.data[0]];
-    const hg_param *p = &r->program->params[param];
-    if (p->kind != HG_PARAM_SCALAR || job->programs[region].fixed[param]) return GRAPH_NOT_SET;
-    for (uint64_t i = 0; i < r->scalars.count && !r->direct; i++)
-        if (strcmp(r->scalars.data[i].name, p->name) == 0) return r->scalars.data[i].extent;
-    const graph_operand *o = r->direct ? graph_operand_of(b->g, call, param) : NULL;
-    return o && o->kind == GRAPH_COUNT ? o->number : GRAPH_NOT_SET;
-}
-
 static void add_scalar(const build_job *job, uint32_t region, uint32_t param, hg_text *out) {
     const hg_param *p = &job->graph->regions.data[region].program->params[param];
     const char *type = build_scalar_type((hg_type)p->type);
     hg_text_addf(out, ", (%s)", type ? type : "uint64_t");
-    build_add_graph_extent(job->graph, scalar_of(job, region, param), out);
+    build_add_graph_extent(job->graph, build_graph_scalar_of(job, region, param), out);
     hg_text_addf(out, ".value");
-}
-
-/* Scalars of programs hold the extents that they are given. */
-static void add_scalar_checks(const build_job *job, hg_text *out) {
-    for (uint32_t r = 0; r < job->count; r++)
-        for (uint32_t i = 0; i < job->programs[r].program->param_count; i++) {
-            const hg_param *p = &job->programs[r].program->params[i];
-            graph_extent e = scalar_of(job, r, i);
-            uint64_t size = hg_type_size_bytes((hg_type)p->type);
-            if (e == GRAPH_NOT_SET || size >= 8) continue;
-            hg_text_addf(out, "    if (!@_fits(!(");
-            build_add_graph_extent(job->graph, e, out);
-            hg_text_addf(out, ".value >> %u), \"%s is more than a %s holds\", fault)) return -1;\n",
-                         (unsigned)(8 * size), p->name, hg_type_name((hg_type)p->type));
-        }
 }
 
 static void add_launch(const build_job *job, uint32_t region, hg_text *out) {
@@ -255,7 +227,7 @@ static void add_launch(const build_job *job, uint32_t region, hg_text *out) {
     add_calls(b, region, out);
     hg_text_addf(out, "    if (%s(stop", p->function);
     for (uint32_t i = 0; i < r->program->param_count; i++) {
-        if (scalar_of(job, region, i) != GRAPH_NOT_SET) add_scalar(job, region, i, out);
+        if (build_graph_scalar_of(job, region, i) != GRAPH_NOT_SET) add_scalar(job, region, i, out);
         if (value_of(b, r, i) == GRAPH_NOT_SET) continue;
         hg_text_addf(out, ", ");
         add_place(b, &p->places[i], out);
@@ -289,7 +261,7 @@ static void add_size(const build_job *job, hg_text *out) {
         if (!job->programs[i].spans) continue;
         hg_text_addf(out, "    next = %s_work_bytes(NULL", job->programs[i].function);
         for (uint32_t k = 0; k < job->programs[i].program->param_count; k++)
-            if (scalar_of(job, i, k) != GRAPH_NOT_SET) add_scalar(job, i, k, out);
+            if (build_graph_scalar_of(job, i, k) != GRAPH_NOT_SET) add_scalar(job, i, k, out);
         hg_text_addf(out, ");\n    if (next > most) most = next;\n");
     }
     hg_text_addf(out,
@@ -297,7 +269,7 @@ static void add_size(const build_job *job, hg_text *out) {
                  "hgd_end;\n}\n");
 }
 
-void build_add_graph_function(const build_job *job, hg_text *out) {
+hg_status build_add_graph_function(const build_job *job, hg_text *out) {
     const build_graph *b = job->graph;
     hg_text body = {0};
     bool works = build_graph_works(job);
@@ -308,8 +280,7 @@ void build_add_graph_function(const build_job *job, hg_text *out) {
     build_add_prototype(job, &b->face, &body);
     hg_text_addf(&body, " {\n    @_fault hgd_f = {0};\n    (void)stop;\n");
     build_add_extents_of_call(job, &body);
-    build_add_graph_checks(job, &body);
-    add_scalar_checks(job, &body);
+    const hg_status status = build_add_graph_checks(job, &body);
     add_checks(b, &body);
     if (works) {
         bool any = false;
@@ -328,4 +299,5 @@ void build_add_graph_function(const build_job *job, hg_text *out) {
     if (body.data) build_add_marked(out, job->name, body.data);
     out->failed |= body.failed;
     hg_text_free(&body);
+    return status;
 }

@@ -208,7 +208,25 @@ void build_add_graph_extent(const build_graph *b, graph_extent e, hg_text *out);
 void build_add_value_bytes(const build_graph *b, uint32_t value, hg_text *out);
 void build_add_extents(const build_job *job, hg_text *out);
 void build_add_extents_of_call(const build_job *job, hg_text *out);
-void build_add_graph_checks(const build_job *job, hg_text *out);
+/* The extent that a scalar of a launch is, which comes with the call; GRAPH_NOT_SET: none. */
+graph_extent build_graph_scalar_of(const build_job *job, uint32_t region, uint32_t param);
+/* What of a call's extents can be wrong: words say what holds else. */
+typedef enum build_check_kind {
+    BUILD_CHECK_EXTENT, /* x is a number from 0 to 2^64 - 1 */
+    BUILD_CHECK_SIZE,   /* the value has fewer than 2^63 bytes */
+    BUILD_CHECK_VIEW,   /* it lies in what it is a view of */
+    BUILD_CHECK_SAME,   /* x is y */
+    BUILD_CHECK_HOLDS   /* x has at most so many bits */
+} build_check_kind;
+typedef struct build_check {
+    build_check_kind kind;
+    graph_extent x, y;
+    uint32_t value, bits;
+    const char *words;
+} build_check;
+typedef void build_check_fn(void *user, const build_check *check);
+hg_status build_find_checks(const build_job *job, build_check_fn *take, void *user) HG_NODISCARD;
+hg_status build_add_graph_checks(const build_job *job, hg_text *out) HG_NODISCARD;
 /* The name of a function of the text that does an operation of extents. */
 const char *build_extent_function(hg_extent_op_kind kind);
 /* build_graph_text.c: where the arrays of its launches lie; whether its function takes a workspace;
@@ -218,7 +236,7 @@ bool build_graph_works(const build_job *job);
 const graph_call *build_graph_call_of(const build_graph *b, const graph_region *r, uint32_t inst);
 void build_add_graph_size_prototype(const build_job *job, hg_text *out);
 void build_add_graph_comment(const build_job *job, hg_text *out);
-void build_add_graph_function(const build_job *job, hg_text *out);
+hg_status build_add_graph_function(const build_job *job, hg_text *out) HG_NODISCARD;
 /* build.c: both texts of a request. graph: its launches are the programs; NULL: none. */
 hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c,
                     hg_text *h) HG_NODISCARD;

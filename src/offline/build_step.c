@@ -158,11 +158,11 @@ static bool lies_across(const build_program *p, const plan_step *step) {
     return false;
 }
 
-/* In WebAssembly nothing but maps. */
+/* In WebAssembly nothing but maps and reductions. */
 static hg_status refuse_count(const build_program *p, const plan_step *step) {
     return build_refuse(p, step->inst + 1,
                         "its extents come with the call, which is not built for WebAssembly: "
-                        "--set gives parameters numbers, and the C text has it");
+                        "--set gives parameters and extents numbers, and the C text has it");
 }
 
 /* A map or a reduction whose count a call knows. */
@@ -170,7 +170,6 @@ static hg_status add_counted(build_job *job, build_program *p, const plan_step *
                              build_step *s) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
     hg_type type = (hg_type)step->atlas_type;
-    if (of == &plan_collective_reduce && job->wasm) return refuse_count(p, step);
     if (of == &plan_collective_reduce && (kir_is_half(type) || hg_type_size_bytes(type) > 8))
         return build_refuse(p, step->inst + 1,
                             "of reductions of %s the count has to be a number when the text is "

@@ -35,9 +35,11 @@ static hg_status lay_out_memory(build_wasm *k) {
     if (k->kept_bytes >= UINT32_C(1) << 30)
         return hg_fail(HG_ERROR_ISA, "the lanes of a block keep %llu bytes from barrier to barrier",
                        (unsigned long long)k->kept_bytes);
-    k->kept = m->alone.stack = BELOW + STACK;
-    k->shared = k->kept + (uint32_t)((k->kept_bytes + 63) & ~UINT64_C(63));
-    m->alone.base = k->shared + (shares ? MOST_SHARED : 0);
+    m->alone.base = m->alone.stack = BELOW + STACK;
+    k->kept = bw_take_memory(k, k->kept_bytes);
+    k->shared = bw_take_memory(k, shares ? MOST_SHARED : 0);
+    build_wasm_lay_out_tree(k);
+    if (k->job->graph) build_wasm_lay_out_extents(k);
     return HG_OK;
 }
 

@@ -80,14 +80,13 @@ static void push_param(build_wasm *k, uint32_t i, uint64_t start, uint64_t size)
 
 /* ---- extents: exact numbers from 0 to 2^64 - 1; `bad` is set where one is not ---- */
 
-static void set_bad(build_wasm *k) { /* where what is on the stack is true */
+void build_wasm_set_bad(build_wasm *k) {
     w_get(k->c, k->f.bad);
     w(k->c, W_I32_OR);
     w_set(k->c, k->f.bad);
 }
 
-/* Of the two numbers on the stack. */
-static void apply(build_wasm *k, hg_extent_op_kind op) {
+void build_wasm_apply(build_wasm *k, hg_extent_op_kind op) {
     wasm_code *c = k->c;
     const uint64_t mark = c->taken.count;
     const uint32_t a = wasm_take(c, WASM_I64), b = wasm_take(c, WASM_I64),
@@ -102,14 +101,14 @@ static void apply(build_wasm *k, hg_extent_op_kind op) {
         w_tee(c, r);
         w_get(c, a);
         w(c, W_I64_LT_U);
-        set_bad(k);
+        build_wasm_set_bad(k);
         w_get(c, r);
         break;
     case HG_EXTENT_OP_SUB:
         w_get(c, a);
         w_get(c, b);
         w(c, W_I64_LT_U);
-        set_bad(k);
+        build_wasm_set_bad(k);
         w_get(c, a);
         w_get(c, b);
         w(c, W_I64_SUB);
@@ -131,14 +130,14 @@ static void apply(build_wasm *k, hg_extent_op_kind op) {
         w_i64(c, 0);
         w(c, W_I64_NE);
         w(c, W_I32_AND);
-        set_bad(k);
+        build_wasm_set_bad(k);
         w_get(c, r);
         break;
     case HG_EXTENT_OP_DIV:
     case HG_EXTENT_OP_CEIL_DIV:
         w_get(c, b);
         w(c, W_I64_EQZ);
-        set_bad(k);
+        build_wasm_set_bad(k);
         w_get(c, b);
         w_get(c, b);
         w(c, W_I64_EQZ);
@@ -178,7 +177,7 @@ static void push_extent(build_wasm *k, const hg_extent *e) {
         else if (op->kind == HG_EXTENT_OP_PARAM)
             push_scalar(k, op->param);
         else
-            apply(k, (hg_extent_op_kind)op->kind);
+            build_wasm_apply(k, (hg_extent_op_kind)op->kind);
     }
 }
 
@@ -210,7 +209,7 @@ static void write_launch(build_wasm *k) {
     w_i64(c, program->lanes_count || !grid ? 1 : volume ? volume : 1);
     for (uint32_t i = 0; i < program->lanes_count; i++) {
         push_extent(k, &program->lanes[i]);
-        apply(k, HG_EXTENT_OP_MUL);
+        build_wasm_apply(k, HG_EXTENT_OP_MUL);
     }
     for (uint32_t i = 0; grid && i < 3; i++) {
         if (i < program->grid_count)
@@ -220,18 +219,18 @@ static void write_launch(build_wasm *k) {
         w_tee(c, number);
         w_i64(c, UINT32_MAX);
         w(c, W_I64_GT_U);
-        set_bad(k);
+        build_wasm_set_bad(k);
         w_i32(c, k->run + WA_LAUNCH_GRID + 4 * i);
         w_get(c, number);
         w(c, W_I32_WRAP_I64);
         w_memory(c, W_I32_STORE, 0);
         w_get(c, number);
-        apply(k, HG_EXTENT_OP_MUL);
+        build_wasm_apply(k, HG_EXTENT_OP_MUL);
     }
     w_tee(c, lanes);
     w_i64(c, UINT64_C(1) << 40);
     w(c, W_I64_GE_U);
-    set_bad(k);
+    build_wasm_set_bad(k);
     w_get(c, k->f.bad);
     build_wasm_refuse_if(k, 0);
     bw_store(c, W_I64_STORE, k->run + WA_LAUNCH_LANES, lanes);
@@ -240,9 +239,9 @@ static void write_launch(build_wasm *k) {
     } else { /* min(max(lanes, 1), 256) */
         w_get(c, lanes);
         w_i64(c, 1);
-        apply(k, HG_EXTENT_OP_MAX);
+        build_wasm_apply(k, HG_EXTENT_OP_MAX);
         w_i64(c, grid ? 1 : DEFAULT_BLOCK);
-        apply(k, HG_EXTENT_OP_MIN);
+        build_wasm_apply(k, HG_EXTENT_OP_MIN);
     }
     w_set(c, k->f.volume);
     if (grid) return;
@@ -256,12 +255,12 @@ static void write_launch(build_wasm *k) {
         w_i32(c, k->run + WA_LAUNCH_GRID + 4 * (uint32_t)axis);
         w_get(c, lanes);
         w_get(c, k->f.volume);
-        apply(k, HG_EXTENT_OP_CEIL_DIV);
+        build_wasm_apply(k, HG_EXTENT_OP_CEIL_DIV);
         w_i64(c, UINT32_MAX);
-        apply(k, axis ? HG_EXTENT_OP_CEIL_DIV : HG_EXTENT_OP_MIN);
+        build_wasm_apply(k, axis ? HG_EXTENT_OP_CEIL_DIV : HG_EXTENT_OP_MIN);
         if (axis) {
             w_i64(c, 1);
-            apply(k, HG_EXTENT_OP_MAX);
+            build_wasm_apply(k, HG_EXTENT_OP_MAX);
         }
         w(c, W_I32_WRAP_I64);
         w_memory(c, W_I32_STORE, 0);
@@ -280,7 +279,7 @@ static void write_extents(build_wasm *k, uint32_t number) {
     w_i64(c, hg_type_size_bytes((hg_type)param->type));
     for (uint8_t d = 0; d < param->rank; d++) {
         push_extent(k, &param->dims[d]);
-        apply(k, HG_EXTENT_OP_MUL);
+        build_wasm_apply(k, HG_EXTENT_OP_MUL);
     }
     w_tee(c, needed);
     w_get(c, bytes);
@@ -490,19 +489,17 @@ static hg_status write_compute(build_wasm *k, const plan_inst *inst) {
 
 /* ---- the workspace ---- */
 
-/* The number on the stack is that of the bytes of a part; *end, a local, is where it ends then, and
- * what is on the stack where it begins. */
-static void push_part(build_wasm *k, uint32_t end, uint32_t bytes) {
+void build_wasm_push_part(build_wasm *k, uint32_t end, uint32_t bytes) {
     w_set(k->c, bytes);
     w_get(k->c, end);
     w_i64(k->c, WORK_ALIGN);
-    apply(k, HG_EXTENT_OP_CEIL_DIV);
+    build_wasm_apply(k, HG_EXTENT_OP_CEIL_DIV);
     w_i64(k->c, WORK_ALIGN);
-    apply(k, HG_EXTENT_OP_MUL);
+    build_wasm_apply(k, HG_EXTENT_OP_MUL);
     w_tee(k->c, end);
     w_get(k->c, end);
     w_get(k->c, bytes);
-    apply(k, HG_EXTENT_OP_ADD);
+    build_wasm_apply(k, HG_EXTENT_OP_ADD);
     w_set(k->c, end);
 }
 
@@ -532,9 +529,9 @@ static void write_parts(build_wasm *k, uint32_t end, uint32_t zeroed, bool place
         w_i64(c, hg_type_size_bytes((hg_type)param->type));
         for (uint8_t d = 0; d < param->rank; d++) {
             push_extent(k, &param->dims[d]);
-            apply(k, HG_EXTENT_OP_MUL);
+            build_wasm_apply(k, HG_EXTENT_OP_MUL);
         }
-        push_part(k, end, bytes);
+        build_wasm_push_part(k, end, bytes);
         if (places)
             write_part(k, k->f.memories + i * WA_MEMORY_BYTES, bytes);
         else
@@ -543,8 +540,8 @@ static void write_parts(build_wasm *k, uint32_t end, uint32_t zeroed, bool place
     if (p->plan->scratch_lane_bytes) {
         w_get(c, k->f.lanes);
         w_i64(c, p->plan->scratch_lane_bytes);
-        apply(k, HG_EXTENT_OP_MUL);
-        push_part(k, end, bytes);
+        build_wasm_apply(k, HG_EXTENT_OP_MUL);
+        build_wasm_push_part(k, end, bytes);
         if (places)
             write_part(k, k->f.keep, bytes);
         else
@@ -554,7 +551,7 @@ static void write_parts(build_wasm *k, uint32_t end, uint32_t zeroed, bool place
     w_set(c, zeroed);
     if (!p->step_bytes) return;
     w_i64(c, p->step_bytes);
-    push_part(k, end, bytes);
+    build_wasm_push_part(k, end, bytes);
     w(c, W_I32_WRAP_I64);
     if (places) w_get(c, k->f.work);
     if (places) w(c, W_I32_ADD);

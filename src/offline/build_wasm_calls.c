@@ -485,4 +485,5 @@ void build_wasm_add_calls(build_wasm *k, bool steps) {
     k->calls.array = write_array(k);
     k->calls.overlap = write_overlap(k);
     k->calls.step = write_step(k);
+    if (k->tree) k->calls.reduce = build_wasm_add_reduce(k);
 }

@@ -3,6 +3,7 @@
  * Must not know: what an instruction does. */
 #include "offline/build_wasm_internal.h"
 #include "kir/define/define.h"
+#include <string.h>
 
 static uint32_t array_at(const build_wasm *k, uint32_t number) {
     return k->at.arrays + number * WA_MEMORY_BYTES;
@@ -242,12 +243,14 @@ static void write_action(build_wasm *k, const plan_step *step, const build_step 
     w(k->c, copies ? W_MEMORY_COPY : W_MEMORY_FILL);
 }
 
-/* ---- a map whose count the call knows ---- */
+/* ---- a map or a reduction whose count the call knows ---- */
 
-static void write_map(build_wasm *k, const plan_step *step, const build_step *s) {
+/* The arrays, of n elements, a local, which is set. A reduction writes one. Returns how many. */
+static uint32_t find_counted(build_wasm *k, const plan_step *step, uint32_t n) {
     const uint64_t size = hg_type_size_bytes((hg_type)step->atlas_type);
+    const bool folds = plan_collective_of((hg_op)step->op) == &plan_collective_reduce;
     wasm_code *c = k->c;
-    const uint32_t n = wasm_take(c, WASM_I64), bytes = wasm_take(c, WASM_I64);
+    const uint32_t bytes = wasm_take(c, WASM_I64);
     uint32_t count = 0;
     for (uint32_t i = 0; i < step->info->count; i++)
         if (step->info->operands[i].kind == KIR_STEP_COUNT) {
@@ -255,18 +258,50 @@ static void write_map(build_wasm *k, const plan_step *step, const build_step *s)
                 k, k->f.p->plan->env.data[step->args[step->info->operands[i].first_arg]].offset, 8);
             w_set(c, n);
         }
-    w_get(c, n); /* n * size, or more than there can be */
-    w_i64(c, size);
-    w(c, W_I64_MUL);
-    w_i64(c, UINT64_MAX);
+    for (uint32_t i = 0; i < step->info->count; i++) {
+        const kir_step_operand *o = &step->info->operands[i];
+        if (o->kind != KIR_STEP_ARRAY) continue;
+        if (folds && (o->access & HG_WRITE)) {
+            w_i64(c, size);
+        } else {
+            w_get(c, n); /* n * size, or more than there can be */
+            w_i64(c, size);
+            w(c, W_I64_MUL);
+            w_i64(c, UINT64_MAX);
+            w_get(c, n);
+            w_i64(c, UINT64_MAX / size);
+            w(c, W_I64_LE_U);
+            w(c, W_SELECT);
+        }
+        w_set(c, bytes);
+        find_array(k, step, o, bytes, 0, false, count++);
+    }
+    return count;
+}
+
+static void write_reduction(build_wasm *k, const plan_step *step, const build_step *s) {
+    const hg_type type = (hg_type)step->atlas_type;
+    const uint32_t n = wasm_take(k->c, WASM_I64), input = find_counted(k, step, n) - 1;
+    uint8_t identity[512];
+    uint64_t nothing = 0;
+    wasm_code *c = k->c;
+    kir_identity((hg_op)build_step_function(step), type, identity);
+    memcpy(&nothing, identity, (size_t)hg_type_size_bytes(type));
+    w_i32(c, wasm_place(k->m, k->made[s->kernel].function));
+    bw_load(c, W_I32_LOAD, array_at(k, input));
     w_get(c, n);
-    w_i64(c, UINT64_MAX / size);
-    w(c, W_I64_LE_U);
-    w(c, W_SELECT);
-    w_set(c, bytes);
-    for (uint32_t i = 0; i < step->info->count; i++)
-        if (step->info->operands[i].kind == KIR_STEP_ARRAY)
-            find_array(k, step, &step->info->operands[i], bytes, 0, false, count++);
+    w_i32(c, (uint32_t)hg_type_size_bytes(type));
+    w_i64(c, nothing);
+    if (step->result != HG_PLAN_NO_ENV)
+        w_i32(c, k->f.env + k->f.p->plan->env.data[step->result].offset);
+    else
+        bw_load(c, W_I32_LOAD, array_at(k, 0));
+    w_number(c, W_CALL, k->calls.reduce);
+}
+
+static void write_map(build_wasm *k, const plan_step *step, const build_step *s) {
+    wasm_code *c = k->c;
+    const uint32_t n = wasm_take(c, WASM_I64), count = find_counted(k, step, n);
     for (uint32_t i = 0; i < count; i++) { /* what is written comes last */
         w_i32(c, k->at.slots + i * WA_MEMORY_BYTES);
         w_i32(c, array_at(k, (i + 1) % count));
@@ -299,7 +334,9 @@ void build_wasm_add_step(build_wasm *k, uint32_t number) {
     const build_step *s = &k->f.p->steps[number];
     const uint64_t mark = k->c->taken.count;
     if (!plan_collective_of((hg_op)step->op)) return; /* one kernel ends before the next begins */
-    if (!s->expanded) {
+    if (!s->expanded && plan_collective_of((hg_op)step->op) == &plan_collective_reduce) {
+        write_reduction(k, step, s);
+    } else if (!s->expanded) {
         write_map(k, step, s);
     } else if (s->problem.found) { /* in each run */
         w_i32(k->c, 1);
