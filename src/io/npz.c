@@ -116,7 +116,7 @@ static hg_status find_member(const hg_bytes *file, const char *what, const char 
     directory d;
     entry e, last = {0};
     HG_TRY(find_directory(file, what, &d));
-    uint64_t name_length = strlen(name);
+    const size_t name_length = strlen(name);
     while (d.entries) {
         HG_TRY(next_entry(file, what, &d, &e));
         if (e.name_bytes == name_length && memcmp(e.at + 46, name, name_length) == 0) last = e;
@@ -137,7 +137,7 @@ hg_status hg_npz_names(const hg_bytes *file, const char *what, hg_text *names) {
         HG_TRY(next_entry(file, what, &d, &e));
         const char *name = (const char *)e.at + 46;
         if (e.name_bytes <= 4 || memcmp(name + e.name_bytes - 4, ".npy", 4) != 0 ||
-            memchr(name, '\n', e.name_bytes))
+            memchr(name, '\n', (size_t)e.name_bytes))
             continue;
         hg_text_add(names, name, (size_t)e.name_bytes - 4);
         hg_text_add(names, "\n", 1);

@@ -204,10 +204,10 @@ typedef struct kept_header {
 static void keep(const native_device *d, const uint8_t *key, const maker *m,
                  const hg_jit_object *object) {
     const kept_header header = {.lanes = m->lanes, .frame = object->frame};
-    uint8_t *blob = hg_calloc(1, sizeof header + object->size);
+    uint8_t *blob = hg_calloc(1, sizeof header + (size_t)object->size);
     if (!blob) return;
     memcpy(blob, &header, sizeof header);
-    memcpy(blob + sizeof header, object->bytes, object->size);
+    memcpy(blob + sizeof header, object->bytes, (size_t)object->size);
     (void)hg_blob_cache_put(d->cache, key, blob, sizeof header + object->size);
     hg_free(blob);
 }

@@ -213,7 +213,7 @@ static uint16_t bytes_behind(const hg_param_value *v) {
 /* One block: the values, then names and bytes. */
 static value *copy_values(const hg_params *params) {
     uint64_t count = params ? params->values.count : 0;
-    size_t bytes = (count + 1) * sizeof(value);
+    size_t bytes = (size_t)(count + 1) * sizeof(value);
     for (uint64_t i = 0; i < count; i++) {
         const hg_param_value *v = &params->values.data[i];
         bytes += (v->name ? strlen(v->name) + 1 : 0) + bytes_behind(v);
