@@ -69,7 +69,7 @@ struct hgv_launch {
     bool faulted; /* a lane of the block faulted: fault sets it, a block begins with false */
     /* NULL, or does operations on arrays of 64-bit limbs of `lanes` numbers, limb 0 of all of them
      * first, for the lanes in `run`: d = a op b; op is the caller's number of the operation. With
-     * c: a * b mod c. `wide_table` is its own. */
+     * c: a ^ b mod c. `wide_table` is its own. */
     void (*wide)(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a, const uint64_t *b,
                  const uint64_t *c, uint32_t limbs, uint32_t lanes, uint64_t run);
     const void *wide_table;

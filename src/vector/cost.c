@@ -228,7 +228,8 @@ static double runs_of(const pricing *p, const vec_value *v, double weight) {
 
 /* The time of a loop is asked for where it ends. */
 static uint32_t inst_of(const vec_value *v) {
-    return v->op == VEC_FUEL ? v->parent->last->inst : v->inst;
+    const vec_value *owner = v->parent->owner;
+    return v->op == VEC_FUEL && owner && owner->op == VEC_LOOP ? v->parent->last->inst : v->inst;
 }
 
 static void spread(pricing *p, const vec_function *f) {

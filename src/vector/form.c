@@ -117,6 +117,13 @@ static void form_table(former *x, kir_value *v) {
     vec_is(x, v, made);
 }
 
+/* The turn ends here where the time is over. */
+static void ask_for_time(former *x, uint64_t cost) {
+    vec_value *fuel = vec_add(x, VEC_FUEL, KIR_BOOL, false, 0, NULL);
+    fuel->u.imm = cost;
+    vec_jump_if(x, fuel, true, VEC_RETURN);
+}
+
 static void form_call(former *x, kir_value *v) {
     const kir_function *f = v->u.call.function;
     const function_fact *p = fact_of_function(f);
@@ -140,6 +147,9 @@ static void form_call(former *x, kir_value *v) {
         vec_lose(x, made, NULL, true);
         x->k->can_end = true;
     }
+    /* Powers with a modulus take the longest: what is ready for them may have stopped inside, and
+     * then the result is none. */
+    if (kir_limbs_op(f) == KIR_DERIVED) ask_for_time(x, 0);
     if (v->type != KIR_VOID) vec_is(x, v, made);
 }
 
@@ -351,11 +361,7 @@ static void form_loop(former *x, kir_value *v) {
     loop->body[0] = vec_new_region(x, loop);
     x->into = loop->body[0];
     x->region = v->body[0];
-    if (!v->u.loop.bounded) {
-        vec_value *fuel = vec_add(x, VEC_FUEL, KIR_BOOL, false, 0, NULL);
-        fuel->u.imm = cost_of(v->body[0]);
-        vec_jump_if(x, fuel, true, VEC_RETURN);
-    }
+    if (!v->u.loop.bounded) ask_for_time(x, cost_of(v->body[0]));
     if (uniformity_of(v)->continues)
         vec_set(x, control_of(v)->mask[0], vec_get(x, control_of(v)->next), NULL);
     if (uniformity_of(v)->leaves && !kir_lanes_of(v)->divergent) {

@@ -76,6 +76,30 @@ static const char DIVIDES[] = "module divides\n"
                               "  store buffer slot 0 %y [%at], %both\n"
                               "}\n";
 
+/* y[i] = 1, behind a power that takes long. */
+static const char POWER[] = "module power\n"
+                            "input 0: u64 param 1 buffer \"y\"\n"
+                            "slot 0: buffer input 0 written\n"
+                            "\n"
+                            "function @main() -> void {\n"
+                            "  var r: u64[3]\n"
+                            "  var a: u64[3]\n"
+                            "  %y = input 0\n"
+                            "  %i: u64 = id global_lane_id\n"
+                            "  %two: u32 = const 2\n"
+                            "  %one: u32 = const 1\n"
+                            "  %at: u64 = shl %i, %two\n"
+                            "  call @power &r &a &a &a\n"
+                            "  store buffer slot 0 %y [%at], %one\n"
+                            "}\n"
+                            "\n"
+                            "function @power(&r: u64[3], &a: u64[3], &b: u64[3], &c: u64[3]) -> "
+                            "void helper limbs derived {\n"
+                            "  %zero: u32 = const 0\n"
+                            "  %x: u64 = array_get a %zero\n"
+                            "  array_set r %zero, %x\n"
+                            "}\n";
+
 static const struct {
     uint32_t bytes;
     const char *cpu;
@@ -91,7 +115,8 @@ typedef struct form {
 
 static form make_of(const char *text, uint32_t lanes) {
     form f = {0};
-    CHECK(kir_parse(text, strlen(text), NULL, &f.module) == HG_OK);
+    CHECK_MESSAGE(kir_parse(text, strlen(text), NULL, &f.module) == HG_OK, "%s",
+                  hg_last_error_text());
     kir_find_uniformity(f.module, false);
     CHECK_MESSAGE(vec_form(f.module, &(vec_options){.lanes = lanes}, &f.kernel) == HG_OK, "%s",
                   hg_last_error_text());
@@ -211,6 +236,66 @@ static void test_rows(const hg_jit_table *jit) {
     CHECK_U64(lanes_of_first(jit, 32), 16);
 }
 
+/* ---- time inside of what is ready ---- */
+
+static struct {
+    uint32_t powers, asked;
+    bool enough; /* time */
+} timed;
+
+static void on_power(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a,
+                     const uint64_t *b, const uint64_t *c, uint32_t limbs, uint32_t lanes,
+                     uint64_t run) {
+    (void)op, (void)d, (void)a, (void)b, (void)c, (void)limbs, (void)lanes, (void)run;
+    timed.powers++;
+    launch->fuel = -1;
+}
+
+static bool on_question(hgv_launch *launch) {
+    timed.asked++;
+    launch->fuel = 1 << 30;
+    return timed.enough;
+}
+
+/* Where a power took all the time its lanes end, and no turn follows. */
+static void test_time(const hg_jit_table *jit, uint32_t bytes, const char *cpu, bool enough) {
+    enum { LANES = 16, COUNT = 64 };
+    const native_loader *loader = native_choose()->loader;
+    form f = make_of(POWER, LANES);
+    char reason[256];
+    hg_jit_object object = {0};
+    uint64_t inputs[1] = {0};
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object,
+                               reason) == HG_OK,
+                  "%s", reason);
+    void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
+                              : NULL;
+    CHECK_MESSAGE(code, "%s", reason);
+    if (code) {
+        uint32_t y[COUNT] = {0}, written = 0;
+        hgv_memory memory = {(uint8_t *)y, sizeof y, true};
+        hgv_launch launch = {.inputs = inputs,
+                             .slots = &memory,
+                             .lanes = COUNT,
+                             .wide = on_power,
+                             .go_on = on_question,
+                             .fuel = 1 << 30};
+        void (*run)(hgv_launch *, uint64_t, uint64_t);
+        *(void **)(void *)&run = loader->entry(code);
+        timed.powers = timed.asked = 0;
+        timed.enough = enough;
+        run(&launch, 0, COUNT);
+        for (uint32_t i = 0; i < COUNT; i++) written += y[i];
+        CHECK_U64(timed.powers, enough ? COUNT / LANES : 1);
+        CHECK_U64(timed.asked, enough ? COUNT / LANES : 1);
+        CHECK_U64(written, enough ? COUNT : 0);
+        CHECK(launch.stopped == !enough);
+        loader->unload(code);
+    }
+    if (object.bytes) jit->release(object.bytes);
+    drop(f);
+}
+
 /* ---- quotients by inputs ---- */
 
 static uint64_t quotient_and_rest(uint32_t m, uint32_t w) {
@@ -322,6 +407,8 @@ int main(void) {
         test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 16, 41);
         test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 32, 59);
         test_quotients(jit, LEVELS[i].bytes, LEVELS[i].cpu);
+        test_time(jit, LEVELS[i].bytes, LEVELS[i].cpu, true);
+        test_time(jit, LEVELS[i].bytes, LEVELS[i].cpu, false);
     }
     test_rows(jit);
     test_threads(jit);
