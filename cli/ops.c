@@ -6,6 +6,7 @@
 #include "device.h"
 #include "driver/capsets.h"
 #include "isa/cfg.h"
+#include "isa/numbers.h"
 #include "runtime/backend.h"
 #include "kir/pipeline/pipeline.h"
 #include "kir/build/build.h"
@@ -30,11 +31,6 @@ static const char *const TYPE_SETS[] = {[HG_T_NONE] = "-",
                                         [HG_T_WIDER] = "f32, integers of 16 bits and more",
                                         [HG_T_NARROWER] = "f16 bf16, integers of up to 2048 bits",
                                         [HG_T_PATTERN] = "floats, integers of 16 to 64 bits"};
-static const char *const NUMBERS[] = {
-#define HG_OP_NUMBERS(id, text, about) text,
-#include <hologram/reflect.def>
-#undef HG_OP_NUMBERS
-};
 static const char *const SECONDS[] = {
 #define HG_OP_SECOND(id, text, about) text,
 #include <hologram/reflect.def>
@@ -60,7 +56,7 @@ static const struct {
 #undef HG_OP_FLAG
 };
 
-enum { OPS_VERSION = 1 }; /* of docs/reference/ops.schema.json; to be raised when a field changes */
+enum { OPS_VERSION = 2 }; /* of docs/reference/ops.schema.json; to be raised when a field changes */
 
 /* Columns of tables: types that a device has together or not at all. */
 typedef enum type_class {
@@ -378,9 +374,9 @@ static hg_status print_row(cli *c, hg_op id, const op_row *row) {
     char native[96], lowered[96];
     const hg_op_info *op = row->op;
     if (!c->json) {
-        cli_out(c, "%04x  %-19s  %-7s  %-34s  %-34s  %s\n", op->opcode, op->text,
-                NUMBERS[op->numbers], classes(row, NATIVE, native), classes(row, LOWERED, lowered),
-                op->doc);
+        cli_out(c, "%04x  %-19s  %-34s  %-34s  %s · %s\n", op->opcode, op->text,
+                classes(row, NATIVE, native), classes(row, LOWERED, lowered), op->doc,
+                hg_op_numbers_text(op));
         return HG_OK;
     }
     hg_json json;
@@ -390,7 +386,7 @@ static hg_status print_row(cli *c, hg_op id, const op_row *row) {
     hg_json_add_text(&json, "id", op->id);
     hg_json_add_text(&json, "mnemonic", op->text);
     hg_json_add_text(&json, "types", TYPE_SETS[op->types]);
-    hg_json_add_text(&json, "numbers", NUMBERS[op->numbers]);
+    hg_json_add_text(&json, "numbers", hg_op_numbers_text(op));
     hg_json_add_text(&json, "how", summary(row));
     add_list(&json, "native", row, NATIVE);
     add_list(&json, "lowered", row, LOWERED);
@@ -403,8 +399,8 @@ static hg_status print_row(cli *c, hg_op id, const op_row *row) {
 static hg_status print_rows(cli *c, const device_view *device, const char *title) {
     op_row row;
     if (!c->json)
-        cli_out(c, "%s\ncode  mnemonic             numbers  %-34s  %-34s  what it does\n", title,
-                "native", "lowered");
+        cli_out(c, "%s\ncode  mnemonic             %-34s  %-34s  what it does · how exact it is\n",
+                title, "native", "lowered");
     for (int i = 0; i < HG_OP_COUNT; i++) {
         HG_TRY(ask_row(device, (hg_op)i, &row));
         HG_TRY(print_row(c, (hg_op)i, &row));

@@ -1,6 +1,7 @@
 /* Writes docs/reference/isa.md from the instruction table: every form, in the order of the opcodes.
  * Run through tools/generate. */
 #include "isa/isa.h"
+#include "isa/numbers.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -123,19 +124,6 @@ static const char *types_of(const hg_op_info *op) {
     return "?";
 }
 
-static const char *numbers_of(const hg_op_info *op) {
-    switch ((hg_numbers)op->numbers) {
-    case HG_NUMBERS_EXACT: return "exact";
-    case HG_NUMBERS_ULP1: return "rounded correctly; f64 within 1 ULP";
-    case HG_NUMBERS_ULP2:
-        return op->operand_count == 2 ? "rounded correctly; f64 within 2 ULP"
-                                      : "f32 rounded correctly, halves that once more; f64 within "
-                                        "2 ULP";
-    case HG_NUMBERS_BOUNDED: return "bounded";
-    }
-    return "?";
-}
-
 /* A bar would end the cell of the table. */
 static void write_cell(const char *text) {
     for (; *text; text++) {
@@ -147,7 +135,7 @@ static void write_cell(const char *text) {
 static void write_row(const hg_op_info *op) {
     printf("| `%03X` | ", op->opcode);
     write_form(op);
-    printf(" | %s | %s | ", types_of(op), numbers_of(op));
+    printf(" | %s | %s | ", types_of(op), hg_op_numbers_text(op));
     write_cell(op->doc);
     printf("%s%s%s%s |\n", op->flags & HG_F_DERIVED ? " · derived" : "",
            op->flags & HG_F_COLLECTIVE ? " · whole array" : "",
