@@ -6,9 +6,10 @@
 #include <string.h>
 
 enum {
-    SPINS = 40,           /* rounds of polls, some 2 µs, before others get the processor: */
-    YIELDS = 200,         /* these, before the thread sleeps */
-    LOOKS_A_CLOCK = 1024, /* looks at calls after which the clock is asked where others go on */
+    SPINS = 40,            /* rounds of polls, some 2 µs, before others get the processor: */
+    YIELDS = 200,          /* these, before the thread sleeps */
+    LONG_YIELD_NS = 50000, /* somebody calculates: what is one of those costs a slice of time */
+    LOOKS_A_CLOCK = 1024,  /* looks at calls after which the clock is asked where others go on */
     LONGEST_SLEEP_NS = 10000000,
     EVENT_SLEEP_NS = 200000 /* while a call waits for an event of others */
 };
@@ -302,21 +303,30 @@ static uint64_t sleep_until(const hg_comm *c) {
     return hg_clock_ns() + span;
 }
 
-/* Until `op` is finished, or there is no call left. By who has the communicator's turn. */
+/* False: another thread has calculated meanwhile. */
+static bool yield_shortly(void) {
+    uint64_t start = hg_clock_ns();
+    hg_thread_yield();
+    return hg_clock_ns() - start < LONG_YIELD_NS;
+}
+
+/* Until `op` is finished, or there is no call left. By who has the communicator's turn. Its own
+ * thread works beside others: it does not yield any more where that lets them calculate, as one
+ * that sleeps gets the processor sooner. */
 static void drive(hg_comm *c, const comm_op *op) {
-    uint32_t idle = 0;
+    uint32_t idle = 0, most = SPINS + YIELDS;
     for (;;) {
-        if (idle + 1 >= SPINS + YIELDS) c->provider->look(c->group); /* it sleeps, or goes on */
+        if (idle + 1 >= most) c->provider->look(c->group); /* it sleeps, or goes on */
         bool clock = idle >= SPINS || ++c->counts.looks % LOOKS_A_CLOCK == 0;
         if (drive_once(c, clock)) idle = 0;
         if (op ? op->finished : !c->ops && !hg_atomic_load(&c->waiting, HG_ACQUIRE)) return;
         if (++idle == SPINS && c->provider->move_apart) c->provider->move_apart(c->group);
         if (idle < SPINS)
             hg_cpu_relax();
-        else if (idle < SPINS + YIELDS)
-            hg_thread_yield();
-        else
+        else if (idle >= most)
             c->provider->sleep(c->group, sleep_until(c));
+        else if (!yield_shortly() && !op)
+            most = SPINS;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "support/runtime_support.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct rank_work {
     hg_backend *backend;
@@ -216,6 +217,68 @@ static void wait_for_a_reader(rank_work *w) {
     w->comm->provider = &comm_provider_threads;
 }
 
+static struct { int polls, slept, over, enough; /* atomic but for polls */ } looks;
+
+static hg_status poll_counted(comm_group *group, comm_transfer *t) {
+    looks.polls++;
+    return comm_provider_threads.poll(group, t);
+}
+
+static void sleep_counted(comm_group *group, uint64_t until_ns) {
+    if (!hg_atomic_load(&looks.slept, HG_ACQUIRE))
+        hg_atomic_store(&looks.slept, looks.polls, HG_RELEASE);
+    comm_provider_threads.sleep(group, until_ns);
+}
+
+static void *calculate(void *user) {
+    while (!hg_atomic_load(&looks.over, HG_RELAXED)) hg_cpu_relax();
+    return user;
+}
+
+/* A call that was started sleeps soon, where others calculate on every CPU: a thread that yields to
+ * them stands for a slice of time. It is enough that they do once in some calls. */
+static void start_beside_others(rank_work *w) {
+    static comm_provider counted;
+    const hg_comm_call barrier = {.size = sizeof barrier, .kind = HG_COMM_BARRIER};
+    enum { CALLS = 20, OTHERS = 64 };
+    pthread_t threads[OTHERS];
+    uint32_t cpus = hg_cpu_count() < OTHERS ? hg_cpu_count() : OTHERS;
+    int fewest = INT32_MAX;
+    counted = comm_provider_threads;
+    counted.poll = poll_counted;
+    counted.sleep = sleep_counted;
+    w->comm->provider = &counted;
+    for (uint32_t i = 0; i < cpus; i++)
+        if (pthread_create(&threads[i], NULL, calculate, NULL)) abort();
+    for (int i = 0; i < CALLS && fewest > 100; i++) {
+        hg_event *event = NULL;
+        looks.polls = looks.slept = 0;
+        RANK_CHECK(w, hg_comm_start(w->comm, &barrier, NULL, 0, &event) == HG_OK, "start");
+        while (!hg_atomic_load(&looks.slept, HG_ACQUIRE)) (void)usleep(1000);
+        if (looks.slept < fewest) fewest = looks.slept;
+        hg_atomic_store(&looks.enough, i + 1, HG_RELEASE);
+        RANK_CHECK(w, hg_event_wait(event) == HG_OK, "%s", hg_last_error_text());
+        hg_event_destroy(event);
+    }
+    RANK_CHECK(w, fewest <= 100, "%d looks before it sleeps", fewest);
+    hg_atomic_store(&looks.over, 1, HG_RELEASE);
+    for (uint32_t i = 0; i < cpus; i++) pthread_join(threads[i], NULL);
+    w->comm->provider = &comm_provider_threads;
+}
+
+static void sleep_soon(rank_work *w) {
+    const hg_comm_call barrier = {.size = sizeof barrier, .kind = HG_COMM_BARRIER};
+    if (w->rank == 0) {
+        start_beside_others(w);
+        return;
+    }
+    for (int done = 0; !hg_atomic_load(&looks.over, HG_ACQUIRE); (void)usleep(500))
+        if (hg_atomic_load(&looks.enough, HG_ACQUIRE) > done) {
+            done++;
+            RANK_CHECK(w, hg_comm_run(w->comm, &barrier) == HG_OK, "%s", hg_last_error_text());
+        }
+}
+
 /* Agreements that not all come to, and two ranks of which one shrinks where the other agrees: what
  * comes after has nothing of them. The ranks take turns by calls of the other communicator. */
 static void disagree(rank_work *w) {
@@ -351,6 +414,7 @@ static void try_failures(hg_backend *b, bool all) {
     for (int calls = 0; calls < 5; calls++) with_ranks(b, 3, false, lose_a_rank, &calls);
     with_ranks(b, 2, false, wait_for_nobody, NULL);
     with_ranks(b, 2, false, wait_beside_others, NULL);
+    with_ranks(b, 2, false, sleep_soon, NULL);
     with_ranks(b, 3, false, wait_for_a_reader, NULL);
     with_ranks(b, 2, false, disagree, NULL);
     with_ranks(b, 3, false, fail_a_wait, NULL);
