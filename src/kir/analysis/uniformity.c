@@ -32,8 +32,11 @@ typedef struct fact {
 
 typedef struct function_fact {
     fact params[16], result;
-    uint8_t control; /* of its calls; worse when lanes return early */
-    uint32_t apart;  /* device form: id from which on some lanes may have left it */
+    uint8_t control;       /* of its calls; worse when lanes return early */
+    uint32_t apart;        /* device form: id from which on some lanes may have left it */
+    bool follows;          /* what it leaves behind follows from its parameters alone */
+    const kir_var *second; /* a variable of the module that it sets before it returns, a result
+                              beside the other: "high" of legalise/int.c; NULL: none */
 } function_fact;
 
 /* Of an IF or LOOP, at its scratch. */
@@ -306,6 +309,77 @@ static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t cont
     }
 }
 
+/* ---- functions whose results follow from their arguments, whoever else calls them ---- */
+
+/* The call whose second result a VAR_GET is; NULL: whatever was set last. */
+static const kir_value *call_of(const shaper *x, const kir_value *get) {
+    const kir_value *v = get->prev;
+    while (v && v->op != KIR_CALL &&
+           (!kir_has_side_effect(v) || (v->op == KIR_VAR_SET && v->u.var != get->u.var)))
+        v = v->prev;
+    if (!v || v->op != KIR_CALL) return NULL;
+    const function_fact *g = &x->functions[v->u.call.function->id];
+    return g->follows && g->second == get->u.var ? v : NULL;
+}
+
+static bool follows(const shaper *x, const kir_function *f, const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_ID: return false;
+    case KIR_VAR_GET: return v->u.var->function == f || call_of(x, v);
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: return v->u.var->function == f && !v->u.var->by_reference;
+    case KIR_CALL:
+        return x->functions[v->u.call.function->id].follows && !v->u.call.function->array_count;
+    case KIR_VAR_SET:
+    case KIR_IF:
+    case KIR_LOOP: return true;
+    default: return kir_is_pure(v) || (kir_is_jump(v) && v->op != KIR_EXIT);
+    }
+}
+
+static const kir_var *find_second(const kir_function *f) {
+    const kir_var *second = NULL;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+        if (v->op != KIR_RETURN) continue;
+        const kir_value *set = v->prev;
+        while (set && (set->op != KIR_VAR_SET || set->u.var->function)) set = set->prev;
+        if (!set || !v->nargs || (second && second != set->u.var)) return NULL;
+        second = set->u.var;
+    }
+    return second;
+}
+
+static void find_followers(shaper *x) {
+    for (const kir_function *f = x->m->functions; f; f = f->next) {
+        x->functions[f->id].follows = f->result != KIR_VOID;
+        x->functions[f->id].second = find_second(f);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const kir_function *f = x->m->functions; f; f = f->next)
+            for (const kir_value *v = kir_walk(NULL, f->body); v && x->functions[f->id].follows;
+                 v = kir_walk(v, f->body))
+                if (!follows(x, f, v)) {
+                    x->functions[f->id].follows = false;
+                    changed = true;
+                }
+    }
+}
+
+/* Lanes with equal arguments have equal results. */
+static void use_arguments(kir_value *v, const kir_value *call) {
+    if (v->uniformity == NOT_YET) return;
+    v->uniformity = KIR_UNIFORM;
+    for (uint8_t i = 0; i < call->nargs; i++)
+        v->uniformity = weaker(v->uniformity, call->args[i]->uniformity);
+}
+
+static void visit_get(const shaper *x, kir_value *v) {
+    const kir_value *call = call_of(x, v);
+    use_fact(v, &x->vars[v->u.var->id]);
+    if (call) use_arguments(v, call);
+}
+
 static void visit_call(shaper *x, kir_value *v, uint8_t control) {
     kir_function *g = v->u.call.function;
     function_fact *to = &x->functions[g->id];
@@ -319,11 +393,7 @@ static void visit_call(shaper *x, kir_value *v, uint8_t control) {
     }
     if (v->type == KIR_VOID) return;
     use_fact(v, &to->result);
-    if (!g->pure || g->array_count || v->uniformity == NOT_YET) return;
-    v->uniformity = KIR_UNIFORM; /* a pure function gives lanes with equal arguments equal results,
-                                    whoever else calls it */
-    for (uint8_t i = 0; i < v->nargs; i++)
-        v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
+    if ((g->pure && !g->array_count) || to->follows) use_arguments(v, v);
 }
 
 static void visit_array(shaper *x, kir_value *v, uint8_t control) {
@@ -423,7 +493,7 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
         return;
     case KIR_ID: identify(x, v); return;
     case KIR_PARAM: use_fact(v, &x->functions[f->id].params[v->u.imm]); return;
-    case KIR_VAR_GET: use_fact(v, &x->vars[v->u.var->id]); return;
+    case KIR_VAR_GET: visit_get(x, v); return;
     case KIR_VAR_SET:
         if (is_read(x, v))
             join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type);
@@ -511,6 +581,7 @@ static bool find(kir_module *m, bool tile_is_block, bool rows) {
     reset(&x, ok ? NOT_YET : KIR_VARYING);
     for (uint32_t i = 0; ok && i < m->function_count; i++)
         x.functions[i] = (function_fact){.control = KIR_UNIFORM, .apart = UINT32_MAX};
+    if (ok) find_followers(&x);
     const uint32_t most = kir_is_device_form(m) ? MAX_DEVICE_ROUNDS : MAX_ROUNDS;
     for (; ok && x.changed && x.round < most; x.round++) {
         x.changed = false;
