@@ -109,11 +109,11 @@ export interface DeviceInfo {
   reason: string;
   exact: boolean;
   software: boolean;
-  memory_bytes: bigint;
+  memory_bytes: number;
   compute_units: number;
   max_block_lanes: number;
-  max_shared_bytes: bigint;
-  max_buffer_bytes: bigint;
+  max_shared_bytes: number;
+  max_buffer_bytes: number;
   capabilities: string;
   driver: string;
   platform: number;
@@ -216,14 +216,14 @@ export interface ProgramDescription {
   lanes: string[];
   grid: string[];
   block: number[];
-  entry: bigint;
+  entry: number;
   entry_label: string | null;
-  instructions: bigint;
-  shared_bytes: bigint;
-  private_bytes: bigint;
-  params: bigint;
-  labels: bigint;
-  metas: bigint;
+  instructions: number;
+  shared_bytes: number;
+  private_bytes: number;
+  params: number;
+  labels: number;
+  metas: number;
   relaxed: boolean;
 }
 

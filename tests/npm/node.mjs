@@ -215,6 +215,10 @@ await check('what Node prints of objects', async () => {
   binding.dispose();
   program.dispose();
   expect(inspect(program) === 'Program (disposed)' && inspect(binding) === 'Binding (disposed)', `${inspect(program)}, ${inspect(binding)}`);
+  const { dead } = hg.core;
+  hg.core.dead = 'it stopped';
+  expect(inspect(hg).startsWith('Hologram (') && inspect(backend).includes('it stopped'), `${inspect(hg)}, ${inspect(backend)}`);
+  hg.core.dead = dead;
 });
 
 await check('what is bound keeps its program or graph', async () => {

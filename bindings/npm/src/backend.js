@@ -1,5 +1,5 @@
 // Backends and their buffers. Must not know: programs.
-import { HologramError, expectText, layout, values } from './core.js';
+import { HologramError, expectText, layout, plain, values } from './core.js';
 import { Handle, inspected, makeToken, watch } from './handles.js';
 import { backendName, isDevice } from './names.js';
 import { Queue } from './queue.js';
@@ -129,7 +129,7 @@ export class Backend extends Handle {
       const { size } = layout('hg_device_info');
       const info = scope.structure('hg_device_info');
       core.try('hg_backend_describe', this.backend, info, size);
-      return { ...core.read('hg_device_info', info), backend: this.name };
+      return { ...plain(core.read('hg_device_info', info)), backend: this.name };
     });
   }
 

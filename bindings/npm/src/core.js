@@ -70,6 +70,11 @@ export function expectInteger(form, value, what) {
   return number;
 }
 
+/** Fields of a structure as JSON has them: numbers of 64 bits too, which are exact below 2^53. */
+export function plain(fields) {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]));
+}
+
 // ---- structures ----
 
 const WIDTHS = { i8: 1, u8: 1, char: 1, bool: 1, i16: 2, u16: 2, i32: 4, u32: 4, f32: 4, ptr: 4, text: 4, i64: 8, u64: 8, f64: 8 };

@@ -4,10 +4,14 @@ import { HologramError } from './core.js';
 
 export const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
-/** What Node prints of an object, in place of the library's memory: text(object) says it. */
+/** What Node prints of an object, in place of the library's memory: text(object) says it. A library that stopped is no reason to throw. */
 export function inspected(kind, text) {
   kind.prototype[Symbol.for('nodejs.util.inspect.custom')] = function () {
-    return `${this.constructor.name} ${this.disposed ? '(disposed)' : text(this)}`;
+    try {
+      return `${this.constructor.name} ${this.disposed ? '(disposed)' : text(this)}`;
+    } catch (error) {
+      return `${this.constructor.name} (${error.message})`;
+    }
   };
 }
 

@@ -1,7 +1,7 @@
 // The library as JavaScript has it: what load() gives.
 import { Backend } from './backend.js';
 import { Circuit } from './circuit.js';
-import { HologramError, expectText, values } from './core.js';
+import { HologramError, expectText, plain, values } from './core.js';
 import { Graph } from './graph.js';
 import { DISPOSE, inspected, rootToken } from './handles.js';
 import { backendName, isDevice, nativeName } from './names.js';
@@ -81,7 +81,7 @@ export class Hologram {
       const list = scope.zeros(size * most);
       core.try('hg_devices_list', list, size, most, count);
       return Array.from({ length: Math.min(most, core.view.getUint32(count, true)) }, (_, i) => {
-        const info = core.read('hg_device_info', list + i * size);
+        const info = plain(core.read('hg_device_info', list + i * size));
         const name = backendName(info.backend);
         const { exact, capabilities } = this.#kept(name)?.describe() ?? info; // as its numbers were found when it was opened
         const reason = name === 'wasm' && info.available ? this.threads.reason : info.reason; // why there is but one thread

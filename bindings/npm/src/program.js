@@ -1,5 +1,5 @@
 // Programs, what they are bound to, and running them. Must not know: how elements look in JavaScript (types.js).
-import { HologramError, bytesOf, expectInteger, expectText, values } from './core.js';
+import { HologramError, bytesOf, expectInteger, expectText, plain, values } from './core.js';
 import { withDiagnostics } from './diagnostics.js';
 import { count, solve } from './extents.js';
 import { inspected } from './handles.js';
@@ -109,7 +109,7 @@ export class Program extends Runnable {
     return core.scope((scope) => {
       const at = scope.structure('hg_program_description');
       core.try('hg_program_describe', this.address, at);
-      const { lanes_count: lanes, grid_count: grid, ...said } = core.read('hg_program_description', at);
+      const { lanes_count: lanes, grid_count: grid, ...said } = plain(core.read('hg_program_description', at));
       return { ...said, lanes: said.lanes.slice(0, lanes), grid: said.grid.slice(0, grid) };
     });
   }

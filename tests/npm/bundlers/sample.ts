@@ -28,7 +28,7 @@ export async function sample(signal: AbortSignal): Promise<number> {
   const said: 'Computation complete' = await run_in_browser({ gpu: null });
   const gpu: Backend = await (await loadGpu()).open('webgpu', { device: {}, timeout_ms: 5 });
   const copies: [Elements, Record<string, Elements>] = [await gpu.buffer(Float32Array.of(1)).readAsync(), await program.bind({}, { backend: gpu }).resultsAsync()];
-  const wide: bigint = hg.devices()[0]?.memory_bytes ?? 0n;
+  const memory: number = hg.devices()[0]?.memory_bytes ?? 0;
   try {
     hg.decode(bytes);
   } catch (error) {
@@ -49,5 +49,5 @@ export async function sample(signal: AbortSignal): Promise<number> {
   // @ts-expect-error no such option
   void load({ url: 'x' });
   console.log(said, copies, (await hg.opened('webgpu')).waits, hg.threads.count, same, other, found, params, text, results, outputs, circuit, version);
-  return sum + Number(wide);
+  return sum + memory;
 }
