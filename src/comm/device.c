@@ -31,24 +31,7 @@ static bool find_on_device(const comm_op *op, comm_array *a, const void *host, h
     return true;
 }
 
-bool comm_device_find(comm_op *op) {
-    const hg_comm_call *c = &op->call;
-    comm_array in = {0}, out = {0};
-    hg_error kept = *hg_error_record();
-    if (!comm_op_bytes(op, &in.bytes, &out.bytes) || comm_op_is_small(op)) return false;
-    bool parts = c->kind == HG_COMM_ALL_TO_ALL || c->kind == HG_COMM_REDUCE_SCATTER,
-         may = op->comm->provider->reaches && comm_is_collective(c->kind) && op->among.count > 1 &&
-               find_on_device(op, &in, c->input, c->input_buffer, c->input_offset) &&
-               find_on_device(op, &out, c->output, c->output_buffer, c->output_offset) &&
-               !(parts && in.memory == out.memory);
-    *hg_error_record() = kept;
-    if (!may) return false;
-    op->in = in;
-    op->out = out;
-    return true;
-}
-
-/* ---- what is combined ---- */
+/* ---- what waits to be combined ---- */
 
 static hg_status make_buffer(hg_comm *c, uint64_t bytes, hg_buffer *buffer, uint8_t **at) {
     hg_native_buffer native = {.size = sizeof native};
@@ -68,6 +51,29 @@ hg_status comm_device_window(hg_comm *c, uint8_t **window) {
     *window = d->window_at;
     return HG_OK;
 }
+
+/* ---- arrays that stay there ---- */
+
+bool comm_device_find(comm_op *op) {
+    const hg_comm_call *c = &op->call;
+    comm_array in = {0}, out = {0};
+    uint8_t *window;
+    hg_error kept = *hg_error_record();
+    if (!comm_op_bytes(op, &in.bytes, &out.bytes) || comm_op_is_small(op)) return false;
+    bool parts = c->kind == HG_COMM_ALL_TO_ALL || c->kind == HG_COMM_REDUCE_SCATTER,
+         may = op->comm->provider->reaches && comm_is_collective(c->kind) && op->among.count > 1 &&
+               find_on_device(op, &in, c->input, c->input_buffer, c->input_offset) &&
+               find_on_device(op, &out, c->output, c->output_buffer, c->output_offset) &&
+               !(parts && in.memory == out.memory) &&
+               (!comm_combines(c->kind) || comm_device_window(op->comm, &window) == HG_OK);
+    *hg_error_record() = kept;
+    if (!may) return false;
+    op->in = in;
+    op->out = out;
+    return true;
+}
+
+/* ---- what is combined ---- */
 
 /* The bits of semantics 0.3 are those of reduce_axis over the ranks; those of and, or, xor are the
  * same in any order. */

@@ -313,13 +313,31 @@ static void alone(void) {
     hg_backend_destroy(cpu);
 }
 
-static void open_gpus(void) {
-    for (uint32_t i = 0; i < MOST; i++) {
-        hg_config config = hg_config_default();
-        snprintf(config.backend, sizeof config.backend, "cuda");
-        config.device_id = i;
-        CHECK_OK(hg_backend_create_with_config(&config, &gpus[i]));
-    }
+/* memory: 0, or what its buffers may have. */
+static hg_backend *open_gpu(uint32_t number, uint64_t memory) {
+    hg_backend *gpu = NULL;
+    hg_config config = hg_config_default();
+    snprintf(config.backend, sizeof config.backend, "cuda");
+    config.device_id = number;
+    config.max_memory = memory;
+    CHECK_OK(hg_backend_create_with_config(&config, &gpu));
+    return gpu;
+}
+
+/* One GPU has no room for what waits to be combined: the host does it. */
+static void sum_on_host(rank_work *w) {
+    hg_buffer buffer = array_of(w);
+    bool right = false;
+    RANK_CHECK(w, sum(w, buffer, &right) == HG_OK && right, "%s", hg_last_error_text());
+    free_array(w, buffer);
+}
+
+static void try_little_memory(void) {
+    hg_backend *usual = gpus[1];
+    gpus[1] = open_gpu(1, 1 << 20);
+    CHECK(with_ranks(2, false, sum_on_host, 0));
+    hg_backend_destroy(gpus[1]);
+    gpus[1] = usual;
 }
 
 int main(int argc, char **argv) {
@@ -331,7 +349,7 @@ int main(int argc, char **argv) {
         SKIP("NCCL of tests/fake_cuda is not here (tests/devices/on.sh fake_cuda)");
         return test_done();
     }
-    open_gpus();
+    for (uint32_t i = 0; i < MOST; i++) gpus[i] = open_gpu(i, 0);
     alone();
     for (uint32_t ranks = all ? 1 : 3; ranks <= (all ? MOST : 3); ranks++)
         CHECK(with_ranks(ranks, all, run_calls, 0));
@@ -342,6 +360,7 @@ int main(int argc, char **argv) {
     comm_limit = usual;
     CHECK(with_ranks(2, false, run_steps, 0));
     CHECK(with_ranks(3, false, mix, 0));
+    try_little_memory();
     for (int calls = 0; calls < 3; calls++) CHECK(with_ranks(4, false, lose_a_rank, calls));
     CHECK(with_ranks(2, false, wait_for_nobody, 0));
     CHECK(with_ranks(2, false, stop_inside, 0));
