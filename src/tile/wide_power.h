@@ -143,8 +143,8 @@ static uint64_t tile_wide_power(uint64_t *r, const uint64_t *x, const uint64_t *
         tile_wide_residue(r, one, m, limbs, 0);
         tile_wide_residue(base, x, m, limbs, 0);
         for (uint32_t at = bits; at-- > 0;) {
-            tile_wide_mulmod(r, r, m, limbs);
-            if (tile_wide_bit(e, at)) tile_wide_mulmod(r, base, m, limbs);
+            tile_wide_mulmod(r, r, m, n);
+            if (tile_wide_bit(e, at)) tile_wide_mulmod(r, base, m, n);
         }
     }
     return (uint64_t)(bits + 1) * n;

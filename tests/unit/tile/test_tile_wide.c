@@ -233,7 +233,7 @@ static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_sig
     }
 }
 
-/* Seven of eight lanes that take long are not computed when the first one's question says so. */
+/* Lanes that take long are not stored when the question behind them says so. */
 static void test_stop(tile_wide_fn *handler) {
     enum { N = 32 };
     static uint64_t a[N * WIDTH], d[N * WIDTH];
