@@ -209,14 +209,6 @@ static void check_moved(reader *r, uint32_t inst) {
         if (is_moved(r, (uint8_t)k)) r->steps[inst].before[k / 64] |= UINT64_C(1) << k % 64;
 }
 
-/* Whether a register may have such a value behind the instructions from..end - 1, of which some
- * may have been left out. */
-static bool may_be_moved(const reader *r, uint8_t reg, uint32_t from, uint32_t end) {
-    bool moved = is_moved(r, reg) || (r->steps[from].before[reg / 64] >> reg % 64 & 1);
-    for (uint32_t i = from; i < end; i++) moved |= r->steps[i].writes && r->steps[i].reg == reg;
-    return moved;
-}
-
 /* An element of an array: in the lane's own place of a part, or one of an array that is whole. */
 static void check_place(reader *r, const hg_operand *o, uint32_t param, uint8_t type) {
     const hg_param *a = &r->p->params[param];
@@ -328,14 +320,26 @@ typedef struct jumps {
     uint32_t first, last;
 } jumps;
 
+/* some: the instructions from..end - 1 may have been left out in part, so that a register depends
+ * on where the cut is if it does now, did before them, or is given such a value by one of them. */
 static void forget_writes(reader *r, uint32_t from, uint32_t end, bool some) {
+    uint64_t moved[HG_MAX_REGISTERS / 64] = {0};
+    if (some && r->part && from < end) {
+        memcpy(moved, r->steps[from].before, sizeof moved);
+        for (uint32_t i = from; i < end; i++)
+            if (r->steps[i].writes)
+                moved[r->steps[i].reg / 64] |= UINT64_C(1) << r->steps[i].reg % 64;
+    }
     for (uint32_t i = from; i < end; i++) {
         hg_inst_accesses(r->p, i, &r->what);
-        for (uint32_t k = 0; k < r->what.writes; k++)
+        for (uint32_t k = 0; k < r->what.writes; k++) {
+            const uint8_t reg = r->what.write[k].reg;
             if (!r->what.write[k].is_pred)
-                r->facts[r->what.write[k].reg] = (fact){
+                r->facts[reg] = (fact){
                     .kind = UNKNOWN,
-                    .moved = some && r->part && may_be_moved(r, r->what.write[k].reg, from, end)};
+                    .moved = some && r->part &&
+                             (is_moved(r, reg) || (moved[reg / 64] >> reg % 64 & 1))};
+        }
     }
 }
 
