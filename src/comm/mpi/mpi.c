@@ -451,6 +451,12 @@ static hg_status follow(comm_group *g, int number, uint64_t deadline_ns, word *w
     return HG_OK;
 }
 
+static bool is_under_way(const word *words, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (words[i].transfer.posted && !words[i].transfer.done) return true;
+    return false;
+}
+
 /* Whether all ranks have come: the same on all. Words that are still under way stay allocated. */
 static hg_status meet(comm_group *g, uint64_t deadline_ns) {
     int rank = 0, size = 0, number = 1 + (int)(g->splits++ % 1000);
@@ -468,7 +474,7 @@ static hg_status meet(comm_group *g, uint64_t deadline_ns) {
                 : lead(g, (uint32_t)size, number, deadline_ns, words));
     if (words[0].text == ALL_CAME) {
         while (rank && !words[1].transfer.done) HG_TRY(poll_word(&words[1]));
-        if (!words[2].transfer.posted || words[2].transfer.done || !rank) hg_free(words);
+        if (!is_under_way(words, 2 * (uint32_t)size + 1)) hg_free(words);
         return HG_OK;
     }
     be_broken();
@@ -485,7 +491,9 @@ static hg_status take_members(comm_group *g, const comm_part *wanted, comm_group
     MPI_TRY(api()->Comm_create_group(g->comm, some, 0, &comm));
     MPI_TRY(api()->Group_free(&some));
     MPI_TRY(api()->Group_free(&all));
-    return make_group(comm, part);
+    hg_status status = make_group(comm, part);
+    if (status != HG_OK) (void)api()->Comm_free(&comm);
+    return status;
 }
 
 /* The ranks that live, which are those that the agreement had if none was lost since. Under the
