@@ -65,29 +65,41 @@ static void tile_wide_reduce(uint64_t *x, uint64_t *u, const uint64_t *m, uint32
     if (above < borrow) memcpy(x, u + n, n * sizeof *x);
 }
 
+/* -1 / m mod B of an odd m. */
+static inline uint64_t tile_wide_inverse(uint64_t m) {
+    uint64_t inverse = m; /* right in 3 bits: m² = 1 mod 8; each step doubles them */
+    for (int i = 0; i < 5; i++) inverse *= 2 - m * inverse;
+    return 0 - inverse;
+}
+
+/* r = u mod m, of limbs limbs, by zero 0; u has count of them from [2] on, one more above, and
+ * becomes anything. */
+static void tile_wide_rest(uint64_t *r, uint64_t *u, uint32_t count, const uint64_t *m,
+                           uint32_t limbs) {
+    uint64_t v[2 * TILE_WIDE_LIMBS + 2], q[2 * TILE_WIDE_LIMBS + 1];
+    u[0] = u[1] = u[2 + count] = 0;
+    memset(v, 0, (count + 1) * sizeof *v);
+    memcpy(v + 1, m, limbs * sizeof *m);
+    tile_wide_divide(q, u + 2, v + 1, count);
+    memcpy(r, u + 2, limbs * sizeof *r);
+}
+
 /* r = x · 2^bits mod m, bits <= 64 · limbs + 63. */
 static void tile_wide_residue(uint64_t *r, const uint64_t *x, const uint64_t *m, uint32_t limbs,
                               uint32_t bits) {
-    uint64_t u[2 * TILE_WIDE_LIMBS + 4], v[2 * TILE_WIDE_LIMBS + 2], q[2 * TILE_WIDE_LIMBS + 1];
+    uint64_t u[2 * TILE_WIDE_LIMBS + 4];
     const uint32_t n = limbs + bits / 64 + 1;
-    memset(u, 0, (n + 3) * sizeof *u);
+    memset(u, 0, (n + 2) * sizeof *u);
     memcpy(u + 2 + bits / 64, x, limbs * sizeof *x);
     (void)tile_wide_shift_up(u + 2, n, bits % 64);
-    memset(v, 0, (n + 1) * sizeof *v);
-    memcpy(v + 1, m, limbs * sizeof *m);
-    tile_wide_divide(q, u + 2, v + 1, n);
-    memcpy(r, u + 2, limbs * sizeof *r);
+    tile_wide_rest(r, u, n, m, limbs);
 }
 
 /* r = r · y mod m by division, for moduli that are even and short exponents; y may be r. */
 static void tile_wide_mulmod(uint64_t *r, const uint64_t *y, const uint64_t *m, uint32_t n) {
-    uint64_t u[2 * TILE_WIDE_LIMBS + 3], v[2 * TILE_WIDE_LIMBS + 1], q[2 * TILE_WIDE_LIMBS];
-    u[0] = u[1] = u[2 + 2 * n] = 0;
+    uint64_t u[2 * TILE_WIDE_LIMBS + 3];
     tile_wide_multiply(u + 2, r, y, n);
-    memset(v, 0, (2 * n + 1) * sizeof *v);
-    memcpy(v + 1, m, n * sizeof *m);
-    tile_wide_divide(q, u + 2, v + 1, 2 * n);
-    memcpy(r, u + 2, n * sizeof *r);
+    tile_wide_rest(r, u, 2 * n, m, n);
 }
 
 /* r = x^e mod m of an odd m of n limbs, limbs being those of the arrays: windows of up to five bits
@@ -96,10 +108,8 @@ static void tile_wide_mulmod(uint64_t *r, const uint64_t *y, const uint64_t *m, 
 static void tile_wide_power_odd(uint64_t *r, const uint64_t *x, const uint64_t *e,
                                 const uint64_t *m, uint32_t limbs, uint32_t n, uint32_t bits) {
     uint64_t odd[16][TILE_WIDE_LIMBS], square[TILE_WIDE_LIMBS], u[2 * TILE_WIDE_LIMBS];
+    const uint64_t inverse = tile_wide_inverse(m[0]);
     const uint32_t most = bits < 24 ? 2 : bits < 80 ? 3 : bits < 240 ? 4 : 5;
-    uint64_t inverse = m[0]; /* right in 3 bits: m² = 1 mod 8; each step doubles them */
-    for (int i = 0; i < 5; i++) inverse *= 2 - m[0] * inverse;
-    inverse = 0 - inverse;
     tile_wide_residue(odd[0], x, m, limbs, 64 * n);
     tile_wide_square(u, odd[0], n);
     tile_wide_reduce(square, u, m, n, inverse);
@@ -228,11 +238,8 @@ HG_FOR_IFMA static void tile_ifma_power(tile_ifma *p, tile_wide_number *r,
     tile_wide_number work[TILE_WIDE_LANES];
     const uint32_t n = p->n;
     tile_ifma_get(p->m, m, n, limbs);
-    for (uint32_t l = 0; l < TILE_WIDE_LANES; l++) {
-        uint64_t v = m[l][0];
-        for (int i = 0; i < 5; i++) v *= 2 - m[l][0] * v;
-        inverse[l] = (0 - v) & ((UINT64_C(1) << 52) - 1);
-    }
+    for (uint32_t l = 0; l < TILE_WIDE_LANES; l++)
+        inverse[l] = tile_wide_inverse(m[l][0]) & ((UINT64_C(1) << 52) - 1);
     p->inverse = _mm512_loadu_si512(inverse);
     memset(one, 0, sizeof one);
     one[0][0] = 1;
