@@ -313,6 +313,7 @@ struct CUmod_st {
 };
 struct CUevent_st {
     unsigned long long recorded, done; /* how often */
+    unsigned long long seen;           /* done, when it was looked at */
 };
 
 typedef enum op_kind { OP_COPY, OP_FILL, OP_CALL, OP_KERNEL, OP_RECORD, OP_WAIT, OP_FREE } op_kind;
@@ -527,10 +528,12 @@ CUresult fake_StreamWaitEvent(CUstream stream, CUevent e, unsigned flags) {
     (void)pthread_mutex_unlock(&lock);
     return add(stream, &(op){.kind = OP_WAIT, .event = e, .number = number});
 }
+/* What is done is not yet at the first look: who looks twice may see two answers. */
 CUresult fake_EventQuery(CUevent e) {
     IN_CONTEXT;
     (void)pthread_mutex_lock(&lock);
-    bool done = e->done >= e->recorded;
+    bool done = e->done >= e->recorded && e->seen == e->done;
+    if (e->done >= e->recorded) e->seen = e->done;
     (void)pthread_mutex_unlock(&lock);
     return done ? OK : NOT_READY;
 }

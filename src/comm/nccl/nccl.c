@@ -373,38 +373,30 @@ static hg_status go_on(comm_group *g) {
     return HG_OK;
 }
 
-static hg_status launch(comm_group *g) {
-    if (!g->count && !g->begins) return HG_OK;
-    if (!enter(g)) return driver_fails("cuCtxPushCurrent", 0);
-    hg_mutex_lock(&g->lock);
-    hg_status status = go_on(g);
-    hg_mutex_unlock(&g->lock);
-    leave(g);
-    return status;
-}
-
-/* The stream's, and whether NCCL has met an error on the way. */
+/* Whether the stream has come to the end of what was launched. In the context. */
 static hg_status look_at_stream(comm_group *g) {
     enum { NOT_READY = 600 };
-    bool settled;
-    hg_mutex_lock(&g->lock);
-    hg_status status = is_settled(g, &settled);
-    hg_mutex_unlock(&g->lock);
-    HG_TRY(status);
     int code = g->call->event_query(g->event);
     if (code == 0) g->finished = g->launched;
     return code == 0 || code == NOT_READY ? HG_OK : driver_fails("the stream", code);
 }
 
+/* Once for all transfers of a round, before they are polled: what was one group is done at one
+ * look, so that its next pieces are one group again. Pieces of a message that came into groups of
+ * different numbers on its two ends would wait for each other, as groups of a stream do. */
+static hg_status launch(comm_group *g) {
+    if (!g->count && !g->begins && g->finished == g->launched) return HG_OK;
+    if (!enter(g)) return driver_fails("cuCtxPushCurrent", 0);
+    hg_mutex_lock(&g->lock);
+    hg_status status = go_on(g);
+    hg_mutex_unlock(&g->lock);
+    if (status == HG_OK && g->finished < g->launched) status = look_at_stream(g);
+    leave(g);
+    return status;
+}
+
 static hg_status poll(comm_group *g, comm_transfer *t) {
     if (!t->device) return g->base->poll(g->below, t);
-    HG_TRY(launch(g));
-    if (g->launched >= t->own[0] && g->finished < t->own[0]) {
-        if (!enter(g)) return driver_fails("cuCtxPushCurrent", 0);
-        hg_status status = look_at_stream(g);
-        leave(g);
-        HG_TRY(status);
-    }
     t->done = g->finished >= t->own[0];
     return t->done || !g->base->check ? HG_OK : g->base->check(g->below, t->peer);
 }
