@@ -89,6 +89,9 @@ typedef struct hg_scheduling_caps {
     /* Invocations of a group run one after another anyhow: a block with barriers is one invocation
      * that loops over its lanes. */
     bool serial_groups;
+    /* The least that KIR_POLL_ROUNDS rounds of a loop take, which lanes count where the host cannot
+     * end them (arena_alloc_visible); 0: as long as on the fastest devices. */
+    uint32_t look_ns;
     uint32_t max_block_lanes; /* lanes of a block */
     uint32_t max_groups[3];   /* groups of one dispatch in each direction */
     uint32_t max_group[3];    /* lanes of a group in each direction; max_block_lanes in all */

@@ -4,9 +4,6 @@
 #include "runtime/dispatch_internal.h"
 #include <string.h>
 
-/* A lane's look at the clock comes after KIR_POLL_ROUNDS rounds; none takes less than this. */
-enum { LOOK_NS = 200 };
-
 static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, kir_slot_kind kind) {
     switch (kind) {
     case KIR_SLOT_CLASS: return l->class_memory;
@@ -190,12 +187,16 @@ static uint64_t limit(uint64_t size, const hg_code_field *f) {
     return f->bytes == 4 && !f->paired && value > UINT32_MAX ? UINT32_MAX : value;
 }
 
-static uint64_t fuel(const hg_driver_launch *l) {
-    uint64_t looks;
-    if (!l->timeout_ms || !hg_mul_u64(l->timeout_ms, 1000000 / LOOK_NS, &looks) ||
-        looks > UINT32_MAX)
+/* A lane's look at the clock comes after KIR_POLL_ROUNDS rounds: no device takes less for them than
+ * LOOK_NS. */
+static uint64_t fuel(const hg_submission *d) {
+    enum { LOOK_NS = 200 };
+    uint32_t own = d->set->caps->scheduling.look_ns, each = own ? own : LOOK_NS;
+    uint64_t ns;
+    if (!d->launch->timeout_ms || !hg_mul_u64(d->launch->timeout_ms, 1000000, &ns) ||
+        ns / each >= UINT32_MAX)
         return UINT32_MAX;
-    return looks;
+    return ns / each + 1;
 }
 
 uint64_t hg_launch_digit(const hg_submission *d, uint64_t lane, uint32_t index) {
@@ -225,7 +226,7 @@ static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint
     case KIR_FIELD_DIGIT: return hg_launch_digit(d, d->left.first, index);
     case KIR_FIELD_BOX: return d->left.box[index];
     case KIR_FIELD_TABLE: return d->queue->table_counts[index];
-    case KIR_FIELD_FUEL: return fuel(l);
+    case KIR_FIELD_FUEL: return fuel(d);
     case KIR_FIELD_ARENAS: return d->queue->arena_count;
     case KIR_FIELD_ZERO: break;
     }

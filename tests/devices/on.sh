@@ -69,7 +69,7 @@ fi
 mkdir -p "$caches/pocl" "$caches/mesa" "$caches/hologram"
 export POCL_CACHE_DIR="$caches/pocl" MESA_SHADER_CACHE_DIR="$caches/mesa" MESA_GLSL_CACHE_DIR="$caches/mesa" HOLOGRAM_CACHE_DIR="$caches/hologram"
 # Drivers that compile at the first dispatch take long on a busy machine; tests of time-outs say their own.
-export HOLOGRAM_TIMEOUT_MS="${HOLOGRAM_TIMEOUT_MS:-600000}"
+export HOLOGRAM_TIMEOUT_MS="${HOLOGRAM_TIMEOUT_MS:-600000}" HOLOGRAM_COMPILE_TIMEOUT_MS="${HOLOGRAM_COMPILE_TIMEOUT_MS:-600000}"
 program=$1
 shift
 count=$#

@@ -38,6 +38,7 @@ typedef struct collatz_kernel_env {
     u64 x20; /* fault_index */
     u64 x21; /* fault_name */
     u32 x24; /* rounds */
+    u32 x25; /* looks */
 } collatz_kernel_env;
 
 static __device__ __forceinline__ u32 collatz_kernel_f2(collatz_kernel_env *env, u32 a0) {
@@ -151,19 +152,22 @@ static __device__ __forceinline__ void collatz_kernel_f3(collatz_kernel_env *env
         if (v72) {
             break;
         }
-        const u32 v75 = env->x24;
-        const u32 v77 = (u32)(v75 >> 10);
-        const u32 v78 = collatz_kernel_f2(env, v77);
-        const bool v79 = v78 == 0u;
-        const bool v80 = !v79;
-        if (v80) {
+        const u32 v75 = env->x25;
+        const bool v77 = v75 < 0xfffffffeu;
+        const u32 v79 = v77 ? 1u : 0u;
+        const u32 v80 = v75 + v79;
+        env->x25 = v80;
+        const u32 v82 = collatz_kernel_f2(env, v80);
+        const bool v83 = v82 == 0u;
+        const bool v84 = !v83;
+        if (v84) {
             return;
         }
     }
     /* stg.u32 [r1 + r2*4], r3 */
-    const u64 v84 = (u64)(v9 << 2);
-    const u32 v85 = x3;
-    *(u32 *)(env->s1 + v84) = v85;
+    const u64 v88 = (u64)(v9 << 2);
+    const u32 v89 = x3;
+    *(u32 *)(env->s1 + v88) = v89;
 }
 
 static __device__ __forceinline__ void collatz_kernel_f1(collatz_kernel_env *env, u32 a0, u64 a1, u64 a2) {

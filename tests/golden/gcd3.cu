@@ -48,6 +48,7 @@ typedef struct gcd3_kernel_env {
     u64 x17; /* fault_name */
     bool x18; /* stopped */
     u32 x21; /* rounds */
+    u32 x22; /* looks */
 } gcd3_kernel_env;
 
 static __device__ __forceinline__ u32 gcd3_kernel_f3(gcd3_kernel_env *env, u32 a0) {
@@ -123,12 +124,15 @@ static __device__ __forceinline__ void gcd3_kernel_f1(gcd3_kernel_env *env) {
         if (v45) {
             break;
         }
-        const u32 v48 = env->x21;
-        const u32 v50 = (u32)(v48 >> 10);
-        const u32 v51 = gcd3_kernel_f3(env, v50);
-        const bool v53 = v51 == 0u;
-        const bool v55 = !v53;
-        if (v55) {
+        const u32 v48 = env->x22;
+        const bool v50 = v48 < 0xfffffffeu;
+        const u32 v53 = v50 ? 1u : 0u;
+        const u32 v54 = v48 + v53;
+        env->x22 = v54;
+        const u32 v56 = gcd3_kernel_f3(env, v54);
+        const bool v57 = v56 == 0u;
+        const bool v59 = !v57;
+        if (v59) {
             env->x18 = true;
             return;
         }

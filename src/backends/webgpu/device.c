@@ -30,8 +30,14 @@ static void on_listed(uint32_t status, WGPUAdapter adapter, WGPUStringView said,
     wg_say(said, a->said, sizeof a->said);
 }
 
-static void request_adapter(WGPUInstance instance, WGPURequestAdapterCallback callback, void *one) {
-    WGPURequestAdapterOptions options = {.feature_level = WGPU_CORE,
+static void request_adapter(WGPUInstance instance, bool experimental,
+                            WGPURequestAdapterCallback callback, void *one) {
+    static const char *const EXPERIMENTAL[] = {"allow_unsafe_apis"}; /* for HostMappedPointer */
+    WGPUDawnToggles toggles = {.chain = {NULL, WGPU_STYPE_DAWN_TOGGLES},
+                               .on_count = HG_COUNT_OF(EXPERIMENTAL),
+                               .on = EXPERIMENTAL};
+    WGPURequestAdapterOptions options = {.next = experimental ? &toggles.chain : NULL,
+                                         .feature_level = WGPU_CORE,
                                          .power_preference = WGPU_HIGH_PERFORMANCE};
     WGPURequestAdapterCallbackInfo info = {
         .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = callback, .one = one};
@@ -74,7 +80,7 @@ static bool list(char reason[256]) {
     }
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
-    request_adapter(instance, on_listed, &asked);
+    request_adapter(instance, false, on_listed, &asked);
     while (!asked.done) wg.InstanceProcessEvents(instance); /* a page has asked already */
     bool found = asked.adapter != NULL;
     if (asked.adapter) {
@@ -180,6 +186,7 @@ static void fill_caps(hg_device *d) {
     fill_bindings(limits, &caps->compiler);
     fill_memory(d);
     caps->memory.max_shared_bytes = limits->shared_bytes;
+    caps->scheduling.look_ns = 1000; /* drivers on the CPU take 5 ns and more for a round */
     caps->scheduling.max_block_lanes = limits->group_lanes;
     for (int i = 0; i < 3; i++) caps->scheduling.max_groups[i] = limits->groups;
     caps->scheduling.max_group[0] = limits->group_x;
@@ -230,12 +237,22 @@ static void on_error(const WGPUDevice *device, uint32_t type, WGPUStringView sai
     wg_note_error(one, said);
 }
 
-/* Limits are asked for as they are offered, and of features shader-f16. */
+/* Dawn's, whose numbers differ in the same way. A driver on the CPU runs an endless lane for ever
+ * unless the host can write where it looks; other devices have a limit of their own. */
+static const uint32_t HOST_MEMORY_NUMBERS[] = {WGPU_HOST_MEMORY, WGPU_HOST_MEMORY_OLD};
+
+/* Limits are asked for as they are offered, and of features shader-f16 and HostMappedPointer. */
 static void request_device(hg_device *d) {
-    uint32_t features[HG_COUNT_OF(F16_NUMBERS)], count = 0;
+    uint32_t features[HG_COUNT_OF(F16_NUMBERS) + HG_COUNT_OF(HOST_MEMORY_NUMBERS)], count = 0;
     for (uint32_t i = 0; i < f16_numbers(); i++)
         if (wg.AdapterHasFeature(d->adapter, F16_NUMBERS[i])) features[count++] = F16_NUMBERS[i];
     d->own.f16.offered = count > 0;
+    bool asks = d->opening.experimental && d->info.adapter_type == WGPU_ADAPTER_CPU;
+    for (uint32_t i = 0; asks && i < HG_COUNT_OF(HOST_MEMORY_NUMBERS); i++) {
+        if (!wg.AdapterHasFeature(d->adapter, HOST_MEMORY_NUMBERS[i])) continue;
+        features[count++] = HOST_MEMORY_NUMBERS[i];
+        d->opening.sees_host = true;
+    }
     WGPUDeviceDescriptor descriptor = {
         .feature_count = count,
         .features = features,
@@ -249,6 +266,8 @@ static void request_device(hg_device *d) {
     (void)wg.AdapterRequestDevice(d->adapter, &descriptor, info);
 }
 
+static void ask_adapter(hg_device *d, bool experimental);
+
 static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said, void *one,
                        void *two) {
     hg_device *d = one;
@@ -256,6 +275,10 @@ static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said
     d->asked--;
     d->adapter = adapter;
     if (d->opening.state == WG_CLOSED) return;
+    if ((status != WGPU_STATUS_SUCCESS || !adapter) && d->opening.experimental) {
+        ask_adapter(d, false); /* of a Dawn whose toggles have another number */
+        return;
+    }
     if (status != WGPU_STATUS_SUCCESS || !adapter) {
         wg_note(d, said);
         d->opening.state = WG_FAILED;
@@ -270,6 +293,13 @@ static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said
     (void)wg.AdapterGetLimits(adapter, &d->limits);
     d->limits.next = NULL;
     request_device(d);
+}
+
+static void ask_adapter(hg_device *d, bool experimental) {
+    d->opening.state = WG_ASKS_ADAPTER;
+    d->opening.experimental = experimental;
+    d->asked++;
+    request_adapter(d->instance, experimental, on_adapter, d);
 }
 
 /* Makes what queues and copies need. */
@@ -407,9 +437,7 @@ hg_status wg_device_open(uint32_t index, const hg_driver_options *options, hg_de
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
     sweep();
-    d->opening.state = WG_ASKS_ADAPTER;
-    d->asked++;
-    request_adapter(d->instance, on_adapter, d);
+    ask_adapter(d, wg_is_dawn());
     hg_mutex_unlock(&wg_lock);
     *device = d;
     return HG_OK;

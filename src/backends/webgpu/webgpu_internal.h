@@ -35,7 +35,8 @@ extern hg_mutex wg_lock; /* of all calls */
 bool wg_load(char reason[256]);
 /* "Dawn", "wgpu-native 29.0.0" */
 const char *wg_library_name(void);
-bool wg_is_native(void); /* wgpu-native */
+bool wg_is_native(void);                                                    /* wgpu-native */
+static inline bool wg_is_dawn(void) { return WG_WAITS && !wg_is_native(); } /* not a page's */
 /* The process's instance, made when first asked for and kept; NULL: it cannot be made. */
 WGPUInstance wg_instance(void);
 WGPUStringView wg_text(const char *text);
@@ -74,6 +75,8 @@ struct hg_device {
     bool cpu;     /* the adapter runs on the CPU */
     struct {
         wg_opening state;                   /* under the lock */
+        bool experimental;                  /* Dawn was asked for what it calls unsafe */
+        bool sees_host;                     /* it was asked for HostMappedPointer */
         uint64_t most_buffer, most_binding; /* bytes that it pretends; 0: what it has */
     } opening;
     struct { /* what was said of it last; its own lock */
@@ -138,10 +141,16 @@ struct hg_driver_arena {
     WGPUBuffer buffer;      /* NULL: there are parts */
     uint64_t size;          /* of the buffer, a multiple of 256 */
     uint64_t number;        /* of no other buffer of the device, ever */
+    void *host;             /* where the host sees it (wg_arena_alloc_visible); NULL: nowhere */
     hg_driver_arena *parts; /* each is an arena of one buffer */
     uint64_t part_bytes;    /* of each but the last */
 };
 hg_status wg_arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) HG_NODISCARD;
+/* Of Dawn over a driver on the CPU: memory that kernels and the host see at the same time, so that
+ * the host can end a launch (the fault record). */
+hg_status wg_arena_alloc_visible(hg_device *device, uint64_t size,
+                                 hg_driver_arena **arena) HG_NODISCARD;
+void *wg_arena_map(hg_driver_arena *arena);
 void wg_arena_free(hg_device *device, hg_driver_arena *arena);
 /* The arena of one buffer that a range begins in, from there on; *size: at most so much of it lies
  * there. */

@@ -55,6 +55,10 @@ enum {
     WGPU_SHADER_F16 = 0x0b,                  /* feature */
     WGPU_SHADER_F16_OLD = 0x0a,              /* its number in Dawn of 2025 */
     WGPU_STYPE_NATIVE_INSTANCE = 0x00030004, /* wgpu-native's additions to an instance */
+    WGPU_STYPE_DAWN_TOGGLES = 0x0005000a,    /* Dawn's: WGPUDawnToggles of adapter options, */
+    WGPU_STYPE_HOST_MEMORY = 0x00050012,     /* WGPUBufferHostMemory of a buffer, */
+    WGPU_HOST_MEMORY = 0x00050010,           /* and the feature for it, HostMappedPointer, */
+    WGPU_HOST_MEMORY_OLD = 0x00050011,       /* with its number in Dawn of 2024 */
     WGPU_STAGE_COMPUTE = 4,
     WGPU_MAP_READ = 1,
     WGPU_BIND_UNIFORM = 2,
@@ -88,6 +92,13 @@ typedef struct WGPURequestAdapterOptions {
     void *surface;
     uint64_t reserved[4];
 } WGPURequestAdapterOptions;
+typedef struct WGPUDawnToggles {
+    WGPUChainedStruct chain;
+    size_t on_count;
+    const char *const *on;
+    size_t off_count;
+    const char *const *off;
+} WGPUDawnToggles;
 typedef struct WGPUAdapterInfo {
     WGPUChainedStruct *next;
     WGPUStringView vendor, architecture, device, description;
@@ -112,6 +123,14 @@ typedef struct WGPUBufferDescriptor {
     uint64_t usage, size;
     WGPUBool mapped;
 } WGPUBufferDescriptor;
+/* Dawn: the buffer is memory of the host, which it may read and write at any time. `gone` is called
+ * when the buffer is no longer used. */
+typedef struct WGPUBufferHostMemory {
+    WGPUChainedStruct chain;
+    void *memory;
+    void (*gone)(void *user);
+    void *user;
+} WGPUBufferHostMemory;
 typedef struct WGPUShaderSourceWGSL {
     WGPUChainedStruct chain;
     WGPUStringView code;

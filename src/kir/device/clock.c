@@ -23,12 +23,15 @@ static kir_function *out_of_time(device *d) {
     return f.function;
 }
 
-kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds) {
-    kir_value *looks = shift_by(b, KIR_LSHR, rounds, 10);
-    return kir_not(b, is_zero(b, kir_call(b, out_of_time(d), 1, &looks, NULL)));
+/* Looks are counted up to one below FUEL's largest value, which stands for a launch that may take
+ * any time. */
+kir_value *device_ask_clock(device *d, kir_builder *b) {
+    kir_var *looks = device_own_var(d, &d->vars.looks, HG_TYPE_U32, "looks");
+    kir_value *n = kir_get(b, looks), *few = kir_binary(b, KIR_CMP_ULT, n, u32(b, UINT32_MAX - 1));
+    n = kir_add(b, n, kir_select(b, few, u32(b, 1), u32(b, 0)));
+    kir_set(b, looks, n);
+    return kir_not(b, is_zero(b, kir_call(b, out_of_time(d), 1, &n, NULL)));
 }
-
-_Static_assert(KIR_POLL_ROUNDS == 1024, "the shift in device_ask_clock");
 
 /* ---- loops ---- */
 
@@ -119,7 +122,7 @@ void device_poll_end(device *d, kir_builder *b, device_loop *loop) {
         kir_loop_end(b, loop->middle);
         break_if_left(b, loop);
     }
-    kir_value *over = kir_if_begin(b, device_ask_clock(d, b, kir_get(b, rounds(d))));
+    kir_value *over = kir_if_begin(b, device_ask_clock(d, b));
     device_tell_group(d, b);
     device_stop_lane(d, b);
     kir_if_end(b, over);

@@ -106,7 +106,8 @@ typedef enum kir_field_kind {
                         The host cuts dispatches so that digit + COUNT stays below 2^32 for each */
     KIR_FIELD_BOX,    /* BLOCK: block_idx of group (0, 0, 0), index 0 … 2 */
     KIR_FIELD_TABLE,  /* handle table entries: index 0 buffers, 1 pools */
-    KIR_FIELD_FUEL,   /* looks at the clock that a lane may take before it stops by itself */
+    KIR_FIELD_FUEL,   /* looks at the clock that a lane may take before it stops by itself;
+                         UINT32_MAX: any number */
     KIR_FIELD_ARENAS, /* arenas bound */
     KIR_FIELD_ZERO    /* 0, which the device's compiler cannot know */
 } kir_field_kind;
@@ -123,7 +124,7 @@ typedef struct kir_field {
 /* Words of the fault record (slot KIR_SLOT_FAULT). All zero before the first launch, but BEST is
  * ~0. NAME, LIMIT and VALID are written for open accesses alone (site slot KIR_OPEN and space
  * BUFFER, POOL or FLAT); the host knows them for all others: a slot without memory is a bad handle.
- * FUEL is at most 2^22 - 1. */
+ */
 typedef enum kir_fault_word {
     KIR_FAULT_LOCK, /* 1: somebody writes */
     KIR_FAULT_BEST, /* low half of the least lane, in this dispatch's order, that faulted in phase

@@ -88,7 +88,7 @@ typedef struct device {
     device_function *functions;
     kir_side_table marks, zeros; /* of the input's values: DEVICE_…; low bits known to be zero */
     struct {                     /* variables of the form; NULL until needed */
-        kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
+        kir_var *stopped, *rounds, *looks, *open_base[2], *open_size[2], *open_arena, *open_state;
         kir_function *recorder; /* NULL: nobody records a fault. Without ghosts: called at the end
                                    of the kernel, with these: */
         kir_var *late_site /* + 1; 0: no fault */, *late_index[2], *late_name[2];
@@ -211,7 +211,7 @@ void device_poll_begin(device *d, kir_builder *b, const kir_value *v,
                                                                              */
 void device_poll_round(device *d, kir_builder *b, const device_loop *loop); /* at its start */
 void device_poll_end(device *d, kir_builder *b, device_loop *loop);         /* after it */
-kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds);  /* bool: time is over */
+kir_value *device_ask_clock(device *d, kir_builder *b);                     /* bool: time is over */
 
 /* ---- access.c: LOAD, STORE, CHECK, ATOMIC ---- */
 void device_lower_access(device *d, const kir_value *v);

@@ -132,7 +132,7 @@ void device_enter_kept(device *d, kir_builder *b, const kir_value *loop) {
     kir_value *n = kir_add(b, kir_get(b, count), u32(b, 1));
     kir_set(b, count, n);
     kir_value *look = kir_if_begin(b, is_zero(b, by(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
-    kir_value *over = kir_if_begin(b, device_ask_clock(d, b, n));
+    kir_value *over = kir_if_begin(b, device_ask_clock(d, b));
     device_tell_group(d, b);
     kir_if_end(b, over);
     if (!has_own_barrier(loop)) synchronise(d, b, 0);

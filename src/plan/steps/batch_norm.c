@@ -44,7 +44,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t width = rows.n > ELEMENTS ? ELEMENTS : rows.n, step = (ELEMENTS - 1) / width + 1;
     uint64_t grid[3] = {(rows.count - 1) / step + 1, (rows.n - 1) / width + 1, 1};
     int32_t constants[] = {(int32_t)hg_type_size_bytes(library_sum_type(type)),
-                           norm && plan_named(call, "spatial") == 1, norm && call->fn != HG_OP_MOV};
+                           norm && plan_named(call, "spatial") == 1, norm && call->fn != HG_OP_MOV,
+                           x->rolled};
     plan_kernel_key key = norm ? plan_library_key(LIBRARY_ROWS_BATCH_NORM, type, call->fn,
                                                   constants, 6, 6)
                                : plan_library_key(LIBRARY_ROWS_SCALE, type, HG_OP_MOV,

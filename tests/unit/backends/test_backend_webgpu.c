@@ -682,6 +682,37 @@ static void test_nothing(hg_backend *b) {
     hg_program_release(p);
 }
 
+/* A lane without end is ended when its time is over, however long that is, by the host's word or by
+ * its own count of rounds (test_kir_cases has that), and others go on. A device that leaves long
+ * loops by itself says so. */
+static void test_endless(hg_backend *b, const uint32_t *use) {
+    static const char TEXT[] = PROGRAM(
+        ".param y buffer u32 inout [n]\n.param n u64\n.lanes n\n    if global == n - 1 {\n"
+        "        while y[global] < 1 {\n            y[global] = 0\n        }\n    }\n");
+    static const uint64_t TIMEOUTS[] = {500, 2000};
+    hg_program *p = assemble(TEXT);
+    for (uint32_t i = 0; i < HG_COUNT_OF(TIMEOUTS); i++) {
+        hg_launch launch = HG_LAUNCH_PROGRAM;
+        hg_params *params = hg_params_create();
+        uint64_t n = i ? 1 : LAUNCH_N;
+        uint32_t zeros[LAUNCH_N] = {0};
+        char late[48];
+        hg_buffer y = make_buffer(b, zeros, sizeof zeros);
+        launch.timeout_ms = TIMEOUTS[i];
+        snprintf(late, sizeof late, "timeout after %u ms", (unsigned)TIMEOUTS[i]);
+        CHECK_OK(hg_params_set_buffer(params, "y", y));
+        CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
+        hg_status status = hg_backend_execute_program_with_params(b, p, &launch, params);
+        CHECK_STATUS(status, HG_ERROR_EXECUTION_FAILED);
+        const char *said = hg_last_error()->message;
+        CHECK_MESSAGE(strstr(said, late) || strstr(said, "rounds of loops in a lane"), "%s", said);
+        CHECK_OK(hg_backend_free_buffer(b, y));
+        hg_params_destroy(params);
+        test_sum(b, use, 3); /* the device is good for more */
+    }
+    hg_program_release(p);
+}
+
 static void test_launches(void) {
     static const uint32_t MANY[MOST_ARRAYS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                                12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
@@ -695,6 +726,7 @@ static void test_launches(void) {
     test_sum(b, MANY, 6);
     test_sum(b, MANY, MOST_ARRAYS); /* more than the adapters here bind */
     test_nothing(b);
+    test_endless(b, MANY);
     hg_backend_destroy(b);
 }
 
