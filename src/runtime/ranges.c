@@ -1,6 +1,8 @@
 /* Launches whose memory the device does not bind whole: their lanes in ranges, each with the parts
  * of the memory that its lanes can touch, as kir_prove_reach says.
  * Must not know: windows. */
+#include "kir/fault_text.h"
+#include "runtime/backend.h"
 #include "runtime/dispatch_internal.h"
 #include <string.h>
 
@@ -31,11 +33,14 @@ typedef struct finder {
     kir_reach *reach;   /* of them */
     hg_range *bindings; /* of the range that was looked at last */
     uint64_t step;      /* lanes that stay together */
+    uint64_t deadline_ns;
 } finder;
 
 static hg_status finder_open(finder *f, hg_submission *d) {
     const hg_driver_launch *l = d->launch;
-    *f = (finder){.d = d, .step = hg_dispatch_is_flat(d) ? 1 : d->block_lanes};
+    *f = (finder){.d = d,
+                  .step = hg_dispatch_is_flat(d) ? 1 : d->block_lanes,
+                  .deadline_ns = hg_deadline(l->timeout_ms)};
     f->sizes = hg_calloc(l->slot_count + (size_t)1, sizeof *f->sizes);
     f->reach = hg_calloc(l->slot_count + (size_t)1, sizeof *f->reach);
     f->bindings = hg_calloc(d->code->layout.binding_count + (size_t)1, sizeof *f->bindings);
@@ -82,11 +87,18 @@ static bool fits(finder *f, uint64_t first, uint64_t count) {
     return all;
 }
 
-/* As many lanes from `first` on as fit; 0: not even those that stay together. */
+/* The search ends with the launch's time. */
+static bool is_over(const finder *f) {
+    const volatile int *cancel = f->d->launch->cancel;
+    return (f->deadline_ns && hg_clock_ns() >= f->deadline_ns) ||
+           (cancel && hg_atomic_load(cancel, HG_RELAXED));
+}
+
+/* As many lanes from `first` on as fit; 0: not even those that stay together, or it is over. */
 static uint64_t find_count(finder *f, uint64_t first) {
     uint64_t left = f->d->launch->lanes - first, good = 0, bad = (left - 1) / f->step + 1;
     if (fits(f, first, left)) return left;
-    while (bad - good > 1) {
+    while (bad - good > 1 && !is_over(f)) {
         uint64_t middle = good + (bad - good) / 2;
         if (fits(f, first, middle * f->step))
             good = middle;
@@ -107,6 +119,14 @@ static hg_status refuse(const hg_submission *d, uint64_t first) {
                    "together: use smaller arrays or another backend",
                    d->set->form.name, (unsigned long long)large->size,
                    (unsigned long long)caps->bound_bytes, (unsigned long long)first);
+}
+
+static hg_status fail_over(const hg_submission *d) {
+    char text[64];
+    if (d->launch->cancel && hg_atomic_load(d->launch->cancel, HG_RELAXED))
+        return kir_fail_launch(KIR_FAULT_CANCELLED, "cancelled");
+    kir_fault_text_timeout(text, sizeof text, d->launch->timeout_ms);
+    return kir_fail_launch(KIR_FAULT_TIMEOUT, "%s", text);
 }
 
 static hg_status add_range(hg_submission *d, uint64_t end, const hg_range *bindings) {
@@ -132,6 +152,7 @@ static hg_status find_ranges(finder *f) {
     hg_submission *d = f->d;
     for (uint64_t first = 0; first < d->launch->lanes;) {
         uint64_t count = find_count(f, first);
+        if (is_over(f)) return fail_over(d);
         if (!count || d->window.ranges.count == MOST_RANGES) return refuse(d, first);
         first += count;
         HG_TRY(add_range(d, first, f->bindings));

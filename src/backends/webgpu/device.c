@@ -311,7 +311,7 @@ static hg_status finish_opening(hg_device *d) {
     HG_TRY(status);
     d->own.record_bytes = hg_alloc(2 * WG_RECORDS);
     if (!d->own.record_bytes) return hg_fail_memory();
-    HG_TRY(wg_arena_alloc(d, 256, &d->own.nothing));
+    HG_TRY(wg_arena_alloc(d, WG_LAYOUTS * WG_NOTHING, &d->own.nothing));
     HG_TRY(wg_arena_alloc(d, WG_SCRATCH, &d->own.scratch));
     if (d->own.f16.offered)
         HG_TRY(wg_kernel_create(d, F16, sizeof F16 - 1, 0, 0, &d->own.f16.tried));

@@ -166,10 +166,11 @@ void wg_kernel_destroy(hg_driver_kernel *k) {
 
 /* ---- what it is bound to ---- */
 
-/* What a slot's binding is: memory of an arena, all of it where no size is given. */
+/* What a slot's binding is: memory of an arena, all of it where no size is given. Slots without
+ * memory have a place of their own each, since none may be bound twice. */
 static hg_status memory_of(const hg_driver_kernel *k, const hg_range *slots, uint32_t count,
                            uint32_t slot, wg_bound *bound, WGPUBuffer *buffer) {
-    const hg_range none = {k->device->own.nothing, 0, 0};
+    const hg_range none = {k->device->own.nothing, (uint64_t)slot * WG_NOTHING, WG_NOTHING};
     hg_range range = slot < count && slots[slot].arena ? slots[slot] : none;
     uint64_t most = k->device->caps.memory.bound_bytes, rest = range.arena->size - range.offset,
              size = range.size && range.size < rest ? range.size : rest, fits = size;

@@ -46,7 +46,11 @@ void wg_say(WGPUStringView said, char *text, size_t size);
 void wg_rest(uint32_t times);
 
 /* ---- device.c ---- */
-enum { WG_SAID = 400, WG_LAYOUTS = 40 };
+enum {
+    WG_SAID = 400,
+    WG_LAYOUTS = 40,
+    WG_NOTHING = 256 /* bytes that are bound where a kernel has no memory */
+};
 typedef struct wg_piece wg_piece;
 typedef struct wg_read wg_read;
 typedef enum wg_opening {
@@ -100,7 +104,7 @@ struct hg_device {
         uint8_t *record_bytes;       /* what goes there, and what is there; under the lock */
         uint32_t records_there;      /* bytes */
         hg_driver_arena *scratch;    /* bytes between buffers */
-        hg_driver_arena *nothing;    /* bound where a kernel has no memory */
+        hg_driver_arena *nothing;    /* WG_NOTHING for each slot */
         hg_driver_kernel *merge;     /* moves bytes that are no words */
         struct {                     /* the feature shader-f16 */
             bool offered;            /* by its number */

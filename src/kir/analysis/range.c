@@ -18,14 +18,30 @@ bool kir_range_is_exact(kir_op op, uint8_t type, kir_range a, kir_range b) {
     }
 }
 
+/* Whether no pair of the operands, or each of them, leaves the type, so that results lie as their
+ * operands do. */
+static bool wraps_alike(kir_op op, uint64_t top, kir_range a, kir_range b) {
+    if (op == KIR_ADD) return a.low > top - b.low;
+    if (op == KIR_SUB) return a.high < b.low;
+    return a.low == a.high && b.low == b.high;
+}
+
 static kir_range arithmetic(const kir_value *v, kir_range a, kir_range b) {
     kir_range top = kir_range_full(v->type);
-    bool exact = kir_range_is_exact((kir_op)v->op, v->type, a, b);
-    switch ((kir_op)v->op) {
-    case KIR_ADD: return exact ? (kir_range){a.low + b.low, a.high + b.high} : top;
-    case KIR_SUB: return exact ? (kir_range){a.low - b.high, a.high - b.low} : top;
-    case KIR_MUL: return exact ? (kir_range){a.low * b.low, a.high * b.high} : top;
-    case KIR_SHL: return exact ? (kir_range){a.low << b.high, a.high << b.high} : top;
+    const kir_op op = (kir_op)v->op;
+    const bool known = kir_range_is_exact(op, v->type, a, b) || wraps_alike(op, top.high, a, b);
+    const uint64_t mask = top.high, bits = kir_type_bits(v->type);
+    switch (op) {
+    case KIR_ADD:
+        return known ? (kir_range){(a.low + b.low) & mask, (a.high + b.high) & mask} : top;
+    case KIR_SUB:
+        return known ? (kir_range){(a.low - b.high) & mask, (a.high - b.low) & mask} : top;
+    case KIR_MUL:
+        return known ? (kir_range){(a.low * b.low) & mask, (a.high * b.high) & mask} : top;
+    case KIR_SHL:
+        return known && b.high < bits
+                   ? (kir_range){(a.low << b.high) & mask, (a.high << b.high) & mask}
+                   : top;
     case KIR_UDIV:
         return b.low && b.high ? (kir_range){a.low / b.high, a.high / b.low}
                                : (kir_range){0, a.high};

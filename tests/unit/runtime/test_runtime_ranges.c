@@ -104,6 +104,14 @@ static const example EXAMPLES[] = {
      FAULTS,
      0,
      0},
+    {"a neighbour that the first lane has not",
+     ".param x buffer u32 in [n]\n.param y buffer u32 out [n]\n" LANES
+     "    y[global] = x[global - 1]\n",
+     {{"x", N * 4}, {"y", N * 4}},
+     FAULTS,
+     FAULTS,
+     0,
+     0},
     {"any element",
      ".param x buffer u32 in [n]\n.param y buffer u32 out [n]\n" LANES
      "    y[global] = x[u64(x[global]) % n]\n",
@@ -135,6 +143,17 @@ static const example BLOCKS = {
     0,
     23437 * 64};
 
+/* Each lane is a range, of which there are more than may be: looking for them takes thousands of
+ * walks. */
+static const example SCATTERED = {"elements far apart",
+                                  ".param x buffer u32 in [n]\n.param y buffer u32 out [n]\n" LANES
+                                  "    y[global] = x[global * 600011 % n]\n",
+                                  {{"x", N * 4}, {"y", N * 4}},
+                                  REFUSED,
+                                  REFUSED,
+                                  0,
+                                  0};
+
 typedef struct memory {
     hg_buffer buffers[ARRAYS];
     uint8_t *bytes[ARRAYS]; /* of them afterwards */
@@ -146,7 +165,9 @@ static void fill(uint8_t *bytes, uint64_t size, uint32_t seed) {
     for (uint64_t i = 3; i < size; i += 4) bytes[i] = 0x3f + (bytes[i] & 1); /* floats about 1 */
 }
 
-static hg_status run(hg_backend *b, const example *e, memory *m, char error[512]) {
+static hg_status run(hg_backend *b, const example *e, uint64_t timeout_ms, memory *m,
+                     char error[512]) {
+    hg_launch launch = HG_LAUNCH_PROGRAM;
     char text[1024];
     hg_params *params = hg_params_create();
     const uint64_t n = e->n ? e->n : N;
@@ -161,7 +182,8 @@ static hg_status run(hg_backend *b, const example *e, memory *m, char error[512]
     }
     CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
     if (e->m) CHECK_OK(hg_params_set_scalar(params, "m", HG_TYPE_U64, &e->m));
-    hg_status status = hg_backend_execute_program_with_params(b, p, NULL, params);
+    launch.timeout_ms = timeout_ms;
+    hg_status status = hg_backend_execute_program_with_params(b, p, &launch, params);
     snprintf(error, 512, "%s", status == HG_OK ? "" : hg_last_error_text());
     for (uint32_t i = 0; i < ARRAYS && e->arrays[i].name; i++) {
         CHECK_OK(hg_buffer_read(b, m->buffers[i], 0, m->bytes[i], e->arrays[i].bytes));
@@ -180,7 +202,7 @@ static void compare(hg_backend *b, hg_backend *cpu, const example *e, outcome wa
                     const char *pretend) {
     char error[512], right[512];
     memory own, other;
-    hg_status status = run(b, e, &own, error), good = run(cpu, e, &other, right);
+    hg_status status = run(b, e, 0, &own, error), good = run(cpu, e, 0, &other, right);
     if (wanted == REFUSED) {
         CHECK_MESSAGE(status == HG_ERROR_ALLOCATION_FAILED && strstr(error, "binds at most") &&
                           strstr(error, "6000028"),
@@ -195,6 +217,15 @@ static void compare(hg_backend *b, hg_backend *cpu, const example *e, outcome wa
     }
     release(e, &own);
     release(e, &other);
+}
+
+static void test_search(hg_backend *b, hg_backend *cpu, const char *pretend) {
+    char error[512];
+    memory own;
+    compare(b, cpu, &SCATTERED, REFUSED, pretend);
+    CHECK_STATUS(run(b, &SCATTERED, 1, &own, error), HG_ERROR_EXECUTION_FAILED);
+    CHECK_MESSAGE(strstr(error, "timeout after 1 ms"), "%s", error);
+    release(&SCATTERED, &own);
 }
 
 static void test_limits(const char *name, hg_backend *cpu, const char *word, bool buffers) {
@@ -212,6 +243,7 @@ static void test_limits(const char *name, hg_backend *cpu, const char *word, boo
         compare(b, cpu, &EXAMPLES[i], wanted == REFUSED && !binds ? RUNS : wanted, pretend);
     }
     compare(b, cpu, &BLOCKS, RUNS, pretend);
+    if (binds) test_search(b, cpu, pretend);
     hg_backend_destroy(b);
 }
 
