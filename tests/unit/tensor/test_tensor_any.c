@@ -185,6 +185,7 @@ typedef struct expression {
     hg_tensor *values[MOST_VALUES];
     uint32_t count;
     uint64_t refused; /* bit k: step k was */
+    bool too_long;    /* for the device's compiler: a scope refuses that when it ends */
 } expression;
 
 /* Broadcasts with the others. */
@@ -227,6 +228,8 @@ static hg_status any_step(const expression *x, hg_tensor **result) {
                        1);
 }
 
+static const char TOO_LONG[] = "operations, this device's compiler takes";
+
 /* The same with the same seed. Some of what it made is let go of, as users do. */
 static void work_out(expression *x, uint64_t seed, bool in_scope) {
     hg_tensor_scope *scope = NULL;
@@ -236,10 +239,12 @@ static void work_out(expression *x, uint64_t seed, bool in_scope) {
     if (in_scope) CHECK_OK(hg_scope_begin(executor, &scope));
     for (uint32_t k = 0; k < steps; k++) {
         hg_tensor *made = NULL;
-        if (any_step(x, &made) == HG_OK)
+        if (any_step(x, &made) == HG_OK) {
             x->values[x->count++] = made;
-        else
+        } else {
             x->refused |= UINT64_C(1) << k;
+            x->too_long = x->too_long || strstr(hg_last_error_text(), TOO_LONG);
+        }
         const hg_tensor *last = x->values[x->count - 1];
         if (!rnd(30)) CHECK_OK(hg_tensor_to_host(last, bytes[0], hg_tensor_numel(last)));
     }
@@ -252,12 +257,18 @@ static void express(uint64_t seed) {
     expression ways[2];
     char what[80];
     snprintf(what, sizeof what, "--seed %" PRIu64 " --expressions 1", seed);
-    for (int way = 0; way < 2; way++) work_out(&ways[way], seed, way);
-    CHECK_MESSAGE(ways[0].refused == ways[1].refused, "%s: other steps are refused", what);
+    work_out(&ways[0], seed, false);
+    const int done = ways[0].too_long ? 1 : 2;
+    if (done == 1)
+        SKIP("a step is too long for the device's compiler");
+    else
+        work_out(&ways[1], seed, true);
+    bool alike = done == 2 && ways[0].refused == ways[1].refused;
+    CHECK_MESSAGE(alike || done == 1, "%s: other steps are refused", what);
     const call one = {.result_count = 1};
-    for (uint32_t k = 0; k < ways[0].count && ways[0].refused == ways[1].refused; k++)
+    for (uint32_t k = 0; k < ways[0].count && alike; k++)
         if (ways[0].values[k]) compare(&one, what, &ways[0].values[k], &ways[1].values[k]);
-    for (int way = 0; way < 2; way++)
+    for (int way = 0; way < done; way++)
         for (uint32_t k = 0; k < ways[way].count; k++) hg_tensor_release(ways[way].values[k]);
 }
 
