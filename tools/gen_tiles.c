@@ -14,8 +14,8 @@ static const char *const C_TYPES[] = {"uint8_t",  "uint16_t", "uint32_t",
 static const char *const KIND_NAMES[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
 static const char *const ARGS[] = {"a", "b", "c"};
 
-static hg_text functions, loops, rows, derived_rows, fold_rows;
-static unsigned handler_count;
+static hg_text functions, loops, places, rows, derived_rows, fold_rows;
+static unsigned place_count;
 static bool failed;
 
 static const char *c_type(uint8_t type) { return C_TYPES[kir_kind_of(type)]; }
@@ -42,7 +42,12 @@ static void print_loop(const char *name, const char *f, uint8_t result, uint8_t 
     for (uint8_t i = 0; i < nargs; i++)
         hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
     hg_text_addf(&loops, ");\n}\n");
-    handler_count++;
+}
+
+/* The next place of `run`, for a handler of a primitive. */
+static unsigned place_of(const char *name) {
+    hg_text_addf(&places, "    %s,\n", name);
+    return ++place_count;
 }
 
 /* A function of one primitive, as text. */
@@ -75,8 +80,8 @@ static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const 
         snprintf(name, sizeof name, "t_%s_%s_%u", kir_op_name(op), KIND_NAMES[kind],
                  (unsigned)variants[i]);
         print_loop(name, f, result, nargs, types, variants[i], kir_op_has(op, KIR_F_CHEAP));
-        hg_text_addf(&rows, "    .op[%d][%d][%u] = %s,\n", (int)op, kind, (unsigned)variants[i],
-                     name);
+        hg_text_addf(&rows, "    .op[%d][%d][%u] = %u,\n", (int)op, kind, (unsigned)variants[i],
+                     place_of(name));
     }
 }
 
@@ -86,8 +91,8 @@ static void conversion(kir_op op, uint8_t from, uint8_t to) {
     snprintf(name, sizeof name, "t_%s_%s_%s", kir_op_name(op), kind_name(from), kind_name(to));
     print_primitive(f, op, to, 1, &from);
     print_loop(name, f, to, 1, &from, 0, false);
-    hg_text_addf(&rows, "    .convert[%d][%d][%d] = %s,\n", (int)op, kir_kind_of(from),
-                 kir_kind_of(to), name);
+    hg_text_addf(&rows, "    .convert[%d][%d][%d] = %u,\n", (int)op, kir_kind_of(from),
+                 kir_kind_of(to), place_of(name));
 }
 
 /* A value primitive of class INT, FLOAT or ANY on elements of one kind, with each choice of
@@ -204,7 +209,12 @@ static void print_rare_loop(const char *name, const char *f, uint8_t result, uin
     for (uint8_t i = 0; i < nargs; i++)
         hg_text_addf(&loops, "%s%s[at + i]", i ? ", " : "", ARGS[i]);
     hg_text_addf(&loops, ");\n        memcpy(d + at, block, m * sizeof *d);\n    }\n}\n");
-    handler_count++;
+}
+
+/* Around all that is written of a definition that is not small. */
+static void guard(bool small, const char *line) {
+    hg_text *const parts[] = {&functions, &loops, &derived_rows};
+    for (size_t i = 0; i < HG_COUNT_OF(parts) && !small; i++) hg_text_addf(parts[i], "%s", line);
 }
 
 static void definition(const native *row, hg_type type) {
@@ -216,7 +226,8 @@ static void definition(const native *row, hg_type type) {
     kir_module *m = kir_module_create(f);
     kir_function *function = m ? kir_definition_function(m, row->fn, type, NULL) : NULL;
     hg_text fast = {0};
-    bool has_branches = false;
+    bool has_branches = false, small = kir_define_is_small(row->fn, type);
+    guard(small, "#if TILE_FUNCTIONS\n");
     if (!function || emit_c_function(function, f, &functions) != HG_OK) {
         failed = true;
     } else if (emit_c_function_common(function, common, &fast, &has_branches) == HG_OK &&
@@ -230,6 +241,7 @@ static void definition(const native *row, hg_type type) {
     }
     if (!failed)
         hg_text_addf(&derived_rows, "    {%d, %d, 0, %s},\n", (int)row->fn, (int)type, name);
+    guard(small, "#endif\n");
     hg_text_free(&fast);
     kir_module_destroy(m);
 }
@@ -274,7 +286,6 @@ static void fold(uint16_t fn, hg_type type, const char *f) {
                  " memcpy(acc_, s, sizeof s);\n}\n",
                  TILE_FOLD, f);
     hg_text_addf(&fold_rows, "    {%d, %d, %s},\n", (int)fn, (int)type, name);
-    handler_count++;
 }
 
 static void all_folds(void) {
@@ -338,6 +349,11 @@ static const char HEAD[] =
     "#define truncf tile_truncf\n"
     "#define trunc tile_trunc\n"
     "#endif\n"
+    "/* In a module for pages a function is what its definition says, in primitives, until it is "
+    "compiled: a tenth of the module. */\n"
+    "#if !defined(TILE_FUNCTIONS)\n"
+    "#define TILE_FUNCTIONS 1\n"
+    "#endif\n"
     "#define PASTE2(a, b) a##b\n"
     "#define PASTE(a, b) PASTE2(a, b)\n"
     "#define TEXT2(a) #a\n"
@@ -351,6 +367,8 @@ static bool write_file(const char *path) {
     fputs(loops.data ? loops.data : "", out);
     fprintf(out, "\nstatic const tile_derived DERIVED[] = {\n%s    {0},\n};\n\n",
             derived_rows.data ? derived_rows.data : "");
+    fprintf(out, "static tile_fn *const RUN[] = {\n    0,\n%s};\n\n",
+            places.data ? places.data : "");
     fprintf(out, "static const tile_fold FOLDS[] = {\n%s};\n\n",
             fold_rows.data ? fold_rows.data : "");
     fprintf(out,
@@ -358,7 +376,7 @@ static bool write_file(const char *path) {
             "TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
             "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n"
             "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n"
-            "    .wide = TILE_WIDE_TABLE,\n%s};\n",
+            "    .run = RUN,\n    .wide = TILE_WIDE_TABLE,\n%s};\n",
             rows.data ? rows.data : "");
     return fclose(out) == 0;
 }
@@ -372,8 +390,8 @@ int main(int argc, char **argv) {
     all_conversions();
     all_definitions();
     all_folds();
-    if (failed || functions.failed || loops.failed || rows.failed || derived_rows.failed ||
-        fold_rows.failed) {
+    if (failed || functions.failed || loops.failed || places.failed || rows.failed ||
+        derived_rows.failed || fold_rows.failed) {
         fprintf(stderr, "gen_tiles: %s\n", hg_last_error_text());
         return 1;
     }

@@ -25,6 +25,7 @@ typedef enum hg_fork_rank {
     HG_FORK_LIST,     /* queues without a thread, callbacks that are due */
     HG_FORK_PROFILES, /* all recorders */
     HG_FORK_PROFILE,  /* one of them */
+    HG_FORK_TEXT,     /* texts of the library that are unpacked */
     HG_FORK_RANKS
 } hg_fork_rank;
 

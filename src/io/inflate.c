@@ -1,6 +1,8 @@
 /* Inflate, written from RFC 1951. One lookup table a code, as wide as its longest code word. Must
  * not know: containers. */
+#include "base/fork.h"
 #include "io/io.h"
+#include "io/packed.h"
 
 #include <string.h>
 
@@ -207,6 +209,16 @@ static bool copy_stored(inflater *s) {
     return true;
 }
 
+static void start(inflater *s, const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t room) {
+    s->in = in;
+    s->in_left = in_length;
+    s->out = out;
+    s->used = 0;
+    s->room = room;
+    s->buffer = 0;
+    s->held = 0;
+}
+
 static bool inflate_all(inflater *s) {
     uint32_t last = 0, kind;
     while (!last) {
@@ -225,14 +237,27 @@ bool hg_inflate(const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t ou
     inflater *s = hg_alloc(sizeof *s); /* 128 KiB of tables: too much for a stack */
     *memory_failed = !s;
     if (!s) return false;
-    s->in = in;
-    s->in_left = in_length;
-    s->out = out;
-    s->used = 0;
-    s->room = out_length;
-    s->buffer = 0;
-    s->held = 0;
+    start(s, in, in_length, out, out_length);
     bool done = inflate_all(s);
     hg_free(s);
     return done;
+}
+
+static hg_mutex texts = HG_MUTEX_INIT;
+static void keep_over_forks(void) {
+    static hg_fork_lock lock = {.mutex = &texts};
+    hg_fork_add(&lock, HG_FORK_TEXT);
+}
+
+const char *hg_unpacked(hg_packed *packed) {
+    static hg_once_flag once = HG_ONCE_INIT;
+    static inflater s; /* not allocated: nobody who asks has to expect a failure */
+    hg_once(&once, keep_over_forks);
+    hg_mutex_lock(&texts);
+    if (!packed->done) {
+        start(&s, packed->data, packed->data_length, (uint8_t *)packed->text, packed->length);
+        packed->done = inflate_all(&s);
+    }
+    hg_mutex_unlock(&texts);
+    return packed->text;
 }

@@ -42,6 +42,6 @@ hg_status hg_kernel_by_name(const char *name, hg_program **program) {
     if (i == HG_COUNT_OF(KERNELS)) return unknown(name);
     hg_assemble_options options = {
         .size = sizeof options, .program = KERNELS[i].name, .source_name = "kernels.atlas"};
-    return hg_program_assemble_with(library_text_kernels, strlen(library_text_kernels), &options,
-                                    NULL, program);
+    return hg_program_assemble_with(hg_unpacked(&library_text_kernels), library_text_kernels.length,
+                                    &options, NULL, program);
 }

@@ -11,7 +11,7 @@
 
 static const library_program PROGRAMS[LIBRARY_COUNT] = {
 #define LIBRARY(id, text, ...) \
-    [LIBRARY_##id] = {#text, library_text_##text, LIBRARY_NAMES(__VA_ARGS__)},
+    [LIBRARY_##id] = {#text, &library_text_##text, LIBRARY_NAMES(__VA_ARGS__)},
 #define LIBRARY_NAMES(program, ...) \
     program, { __VA_ARGS__ }
 #include "library/library.def"
@@ -31,7 +31,7 @@ void library_digest(uint8_t digest[32]) {
     hg_blake3_init(&h);
     for (int i = 0; i < LIBRARY_COUNT; i++)
         if (i == 0 || PROGRAMS[i].text != PROGRAMS[i - 1].text)
-            hg_blake3_update(&h, PROGRAMS[i].text, strlen(PROGRAMS[i].text));
+            hg_blake3_update(&h, PROGRAMS[i].text->data, PROGRAMS[i].text->data_length);
     hg_blake3_final(&h, digest);
 }
 
@@ -131,7 +131,8 @@ hg_status library_assemble(const library_request *r, hg_program **program) {
                                    .source_name = p->name,
                                    .resolve = resolve,
                                    .user = (void *)(uintptr_t)r};
-    hg_status status = hg_program_assemble_with(p->text, strlen(p->text), &options, NULL, program);
+    hg_status status = hg_program_assemble_with(hg_unpacked(p->text), p->text->length, &options,
+                                                NULL, program);
     return status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY
                ? status
                : hg_fail(HG_ERROR_INTERNAL, "library program '%s' of %s.atlas: %s", p->program,

@@ -4,6 +4,7 @@
 #ifndef HG_LIBRARY_LIBRARY_H
 #define HG_LIBRARY_LIBRARY_H
 
+#include "io/packed.h"
 #include "kir/kir.h"
 
 typedef enum library_id {
@@ -17,7 +18,9 @@ enum { LIBRARY_MOST_CONSTANTS = 16 };
 
 /* A program of the table, and how it is read. */
 typedef struct library_program {
-    const char *name, *text, *program;
+    const char *name;
+    hg_packed *text;
+    const char *program;
     const char *constants[LIBRARY_MOST_CONSTANTS + 1]; /* NULL behind the last */
 } library_program;
 const library_program *library_get(library_id id);

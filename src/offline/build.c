@@ -120,8 +120,8 @@ static hg_status name_function(build_job *job, build_program *p) {
     const char *name = p->program->name;
     bool same = strcmp(name, job->name) == 0;
     HG_TRY(name_as(job, p, name));
-    if (is_work_size(name) ||
-        (!same && (is_of_text(built_text_interface, name) || is_of_text(built_text_runtime, name))))
+    if (is_work_size(name) || (!same && (is_of_text(hg_unpacked(&built_text_interface), name) ||
+                                         is_of_text(hg_unpacked(&built_text_runtime), name))))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "a program called '%s': %s_%s is another function of the C text", name,
                        job->name, name);
@@ -176,7 +176,7 @@ static void add_header(const build_job *job, hg_text *h) {
                     ". For gcc 12 or clang 14 and later, on machines of 64 bits;\n * link with "
                     "-lm. */\n#ifndef BUILT_H\n#define BUILT_H\n\n#include "
                     "<stddef.h>\n#include <stdint.h>\n\n");
-    build_add_named(h, job->name, built_text_interface);
+    build_add_named(h, job->name, hg_unpacked(&built_text_interface));
     for (uint32_t i = 0; i < job->count && !job->graph; i++)
         add_declaration(job, &job->programs[i], h);
     if (job->graph) add_declaration(job, &job->graph->face, h);

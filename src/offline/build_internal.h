@@ -4,6 +4,7 @@
 
 #include "graph/lower.h"
 #include "graph/memory.h"
+#include "io/packed.h"
 #include "offline/build.h"
 #include "plan/steps/steps.h"
 
@@ -82,8 +83,8 @@ typedef struct build_program {
 
 /* What goes into each text as it is: built/NAME.inc and include/hologram/vector.h, written by
  * cmake/texts.cmake into a source of the build. */
-extern const char built_text_vector[], built_text_interface[], built_text_runtime[],
-    built_text_check[], built_text_steps[], built_text_steps_run[];
+extern hg_packed built_text_vector, built_text_interface, built_text_runtime, built_text_check,
+    built_text_steps, built_text_steps_run;
 
 /* A graph after its passes. */
 typedef struct build_graph {

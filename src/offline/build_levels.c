@@ -134,7 +134,7 @@ static hg_status add_level(const build_job *job, const header *h, const build_le
                  "%u\n#define HGV_BYTES %u\n#define HGV_LEVEL %u\n",
                  (unsigned)level->lanes, (unsigned)level->bytes, (unsigned)level->number);
     add_renamed(out, h, h->each, h->each_length, level);
-    add_renamed(out, h, built_text_check, strlen(built_text_check), level);
+    add_renamed(out, h, hg_unpacked(&built_text_check), built_text_check.length, level);
     hg_text_addf(out,
                  "static int check_%s(void) {\n    const int found = hgv%u_check_f32();\n    "
                  "return found ? found : hgv%u_check_f64();\n}\n\n",
@@ -183,7 +183,7 @@ static void add_list(const build_job *job, hg_text *out, const char *head, const
 hg_status build_add_levels(const build_job *job, hg_text *out) {
     header h;
     char head[256];
-    if (!divide(built_text_vector, &h))
+    if (!divide(hg_unpacked(&built_text_vector), &h))
         return hg_fail(HG_ERROR_INTERNAL, "vector.h has not its two parts");
     build_add_named(out, job->name,
                     "/* Written by `hologram build`. What is the same in all such files is "
@@ -197,7 +197,7 @@ hg_status build_add_levels(const build_job *job, hg_text *out) {
     hg_text_addf(out, "\n/* ==== functions ==== */\n\n");
     snprintf(head, sizeof head, "static int (*const %s_checks[])(void)", job->name);
     add_list(job, out, head, "check");
-    build_add_named(out, job->name, built_text_runtime);
+    build_add_named(out, job->name, hg_unpacked(&built_text_runtime));
     hg_text_addf(out, "\n");
     for (uint64_t i = 0; i < job->kernels.count; i++) {
         snprintf(head, sizeof head, "static %s_kernel *const %s[]", job->name,

@@ -12,9 +12,9 @@ typedef unsigned long long ull;
 
 /* ---- the sources of collectives ---- */
 
-extern const char built_head_call[], built_head_expansion[], built_head_product[],
-    built_head_rows[], built_head_sparse[], built_head_windows[], built_head_conv2d[];
-#define SOURCE(name) extern const char built_code_##name[];
+extern hg_packed built_head_call, built_head_expansion, built_head_product, built_head_rows,
+    built_head_sparse, built_head_windows, built_head_conv2d;
+#define SOURCE(name) extern hg_packed built_code_##name;
 SOURCE(shape)
 SOURCE(parts)
 SOURCE(rows)
@@ -42,7 +42,8 @@ typedef struct source_row {
     const char *name;
     const char *known; /* an operand that is a number all the same, as kernels follow from it */
     struct {
-        const char *name, *text;
+        const char *name;
+        hg_packed *text;
     } sources[MOST_SOURCES + 1]; /* names NULL behind the last; headers have none of their own */
 } source_row;
 
@@ -50,88 +51,90 @@ static const source_row SOURCES[] = {
     {&plan_collective_gemm,
      "gemm",
      NULL,
-     {{"product", built_head_product}, {"gemm", built_code_gemm}}},
+     {{"product", &built_head_product}, {"gemm", &built_code_gemm}}},
     {&plan_collective_conv2d,
      "conv2d",
      NULL,
-     {{"windows_head", built_head_windows},
-      {"windows", built_code_windows},
-      {"conv2d_head", built_head_conv2d},
-      {"conv2d", built_code_conv2d}}},
+     {{"windows_head", &built_head_windows},
+      {"windows", &built_code_windows},
+      {"conv2d_head", &built_head_conv2d},
+      {"conv2d", &built_code_conv2d}}},
     {&plan_collective_conv,
      "conv",
      NULL,
-     {{"windows_head", built_head_windows},
-      {"windows", built_code_windows},
-      {"conv2d_head", built_head_conv2d},
-      {"conv2d", built_code_conv2d},
-      {"conv", built_code_conv}}},
+     {{"windows_head", &built_head_windows},
+      {"windows", &built_code_windows},
+      {"conv2d_head", &built_head_conv2d},
+      {"conv2d", &built_code_conv2d},
+      {"conv", &built_code_conv}}},
     {&plan_collective_pool,
      "pool",
      NULL,
-     {{"windows_head", built_head_windows},
-      {"windows", built_code_windows},
-      {"pool", built_code_pool}}},
+     {{"windows_head", &built_head_windows},
+      {"windows", &built_code_windows},
+      {"pool", &built_code_pool}}},
     {&plan_collective_rms_norm,
      "rms_norm",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"norm", built_code_norm}}},
+     {{"rows_head", &built_head_rows}, {"rows", &built_code_rows}, {"norm", &built_code_norm}}},
     {&plan_collective_softmax,
      "softmax",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"softmax", built_code_softmax}}},
+     {{"rows_head", &built_head_rows},
+      {"rows", &built_code_rows},
+      {"softmax", &built_code_softmax}}},
     {&plan_collective_norm,
      "norm",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"norm", built_code_norm}}},
+     {{"rows_head", &built_head_rows}, {"rows", &built_code_rows}, {"norm", &built_code_norm}}},
     {&plan_collective_batch_norm,
      "batch_norm",
      NULL,
-     {{"rows_head", built_head_rows},
-      {"rows", built_code_rows},
-      {"batch_norm", built_code_batch_norm}}},
-    {&plan_collective_attention, "attention", NULL, {{"attention", built_code_attention}}},
+     {{"rows_head", &built_head_rows},
+      {"rows", &built_code_rows},
+      {"batch_norm", &built_code_batch_norm}}},
+    {&plan_collective_attention, "attention", NULL, {{"attention", &built_code_attention}}},
     {&plan_collective_rope,
      "rope",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"rope", built_code_rope}}},
+     {{"rows_head", &built_head_rows}, {"rows", &built_code_rows}, {"rope", &built_code_rope}}},
     {&plan_collective_kv_cache,
      "kv_cache",
      NULL,
-     {{"rows_head", built_head_rows},
-      {"rows", built_code_rows},
-      {"kv_cache", built_code_kv_cache}}},
+     {{"rows_head", &built_head_rows},
+      {"rows", &built_code_rows},
+      {"kv_cache", &built_code_kv_cache}}},
     {&plan_collective_all_reduce,
      "all_reduce",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"all", built_code_all}}},
+     {{"rows_head", &built_head_rows}, {"rows", &built_code_rows}, {"all", &built_code_all}}},
     {&plan_collective_all_gather,
      "all_gather",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"all", built_code_all}}},
+     {{"rows_head", &built_head_rows}, {"rows", &built_code_rows}, {"all", &built_code_all}}},
     {&plan_collective_reduce_scatter,
      "reduce_scatter",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"all", built_code_all}}},
+     {{"rows_head", &built_head_rows}, {"rows", &built_code_rows}, {"all", &built_code_all}}},
     {&plan_collective_broadcast,
      "broadcast",
      NULL,
-     {{"rows_head", built_head_rows}, {"rows", built_code_rows}, {"all", built_code_all}}},
+     {{"rows_head", &built_head_rows}, {"rows", &built_code_rows}, {"all", &built_code_all}}},
     {&plan_collective_tensor_contract,
      "tensor_contract",
      "contract_dims",
-     {{"product", built_head_product},
-      {"gemm", built_code_gemm},
-      {"tensor_contract", built_code_tensor_contract}}},
+     {{"product", &built_head_product},
+      {"gemm", &built_code_gemm},
+      {"tensor_contract", &built_code_tensor_contract}}},
     {&plan_collective_quantized_gemm,
      "quantized_gemm",
      NULL,
-     {{"quantized_gemm", built_code_quantized_gemm}}},
+     {{"quantized_gemm", &built_code_quantized_gemm}}},
     {&plan_collective_sparse_gemm,
      "sparse_gemm",
      NULL,
-     {{"sparse_head", built_head_sparse}, {"sparse_gemm", built_code_sparse_gemm}}},
-    {&plan_collective_fft, "fft", "n", {{"fft", built_code_fft}}},
+     {{"sparse_head", &built_head_sparse}, {"sparse_gemm", &built_code_sparse_gemm}}},
+    {&plan_collective_fft, "fft", "n", {{"fft", &built_code_fft}}},
 };
 
 static const source_row *source_of(const plan_step *step) {
@@ -243,21 +246,21 @@ static void add_rows(const build_job *job, hg_text *out) {
 }
 
 static void add_sources(const build_job *job, hg_text *out) {
-    const char *there[HG_COUNT_OF(SOURCES) * MOST_SOURCES];
+    const hg_packed *there[HG_COUNT_OF(SOURCES) * MOST_SOURCES];
     uint32_t count = 0;
-    build_add_source(out, "call", built_head_call);
-    build_add_source(out, "expansion", built_head_expansion);
-    build_add_source(out, "shape", built_code_shape);
-    build_add_source(out, "parts", built_code_parts);
+    build_add_source(out, "call", hg_unpacked(&built_head_call));
+    build_add_source(out, "expansion", hg_unpacked(&built_head_expansion));
+    build_add_source(out, "shape", hg_unpacked(&built_code_shape));
+    build_add_source(out, "parts", hg_unpacked(&built_code_parts));
     for (size_t r = 0; r < HG_COUNT_OF(SOURCES); r++)
         for (uint32_t k = 0; SOURCES[r].sources[k].name && has_step(job, SOURCES[r].of, true);
              k++) {
-            const char *text = SOURCES[r].sources[k].text;
+            hg_packed *text = SOURCES[r].sources[k].text;
             uint32_t i = 0;
             while (i < count && there[i] != text) i++;
             if (i < count) continue;
             there[count++] = text;
-            build_add_source(out, SOURCES[r].sources[k].name, text);
+            build_add_source(out, SOURCES[r].sources[k].name, hg_unpacked(text));
         }
 }
 
@@ -267,7 +270,7 @@ static void add_prepared(const build_job *job, hg_text *out) {
     add_types(&text);
     add_ids(&text);
     add_tiles(job, &text);
-    hg_text_addf(&text, "%s", built_text_steps);
+    hg_text_addf(&text, "%s", hg_unpacked(&built_text_steps));
     hg_text_addf(&text, "static const library_tiles library_tiles_of_text = {{");
     for (int i = 0; i < LIBRARY_TILE_COUNT; i++)
         hg_text_addf(&text, "%u, ", (unsigned)job->tiles.sizes[i]);
@@ -291,7 +294,7 @@ void build_add_open_sources(const build_job *job, hg_text *out) {
             &text, "sparse",
             "kir_module *plan_sparse_check(const plan_kernel_key *key) {\n    (void)key;\n "
             "   return NULL;\n}\n");
-    build_add_source(&text, "run", built_text_steps_run);
+    build_add_source(&text, "run", hg_unpacked(&built_text_steps_run));
     if (text.data) build_add_named(out, job->name, text.data);
     out->failed |= text.failed;
     hg_text_free(&text);

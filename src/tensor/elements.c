@@ -222,7 +222,7 @@ static void write_text(hg_text *out, const layout *l, const tensor_formula *f,
     add_store(out, l, f, pairs ? 0 : 2);
     if (pairs) add_store(out, l, f, 1);
     if (pairs && !strchr(f->expression, ';')) add_part(out, l, f);
-    hg_text_addf(out, "\n%s", library_text_elements);
+    hg_text_addf(out, "\n%s", hg_unpacked(&library_text_elements));
 }
 
 /* What the text depends on. Expressions are told by where they stand: they live as long as the

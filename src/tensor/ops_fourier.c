@@ -79,8 +79,8 @@ static hg_status rows_of(ops_call *c, ops_kept *k, const transform *t, const hg_
     ops_size(&args, "length", rows[1]);
     ops_size(&args, "n", t->n);
     ops_size(&args, "inner", tensor_numel(x->shape + axis + 1, x->rank - axis - 1));
-    HG_TRY(
-        ops_program(c, library_text_matrix, "fft", part, CONSTANTS[t->kind][t->inverse], &program));
+    HG_TRY(ops_program(c, hg_unpacked(&library_text_matrix), "fft", part,
+                       CONSTANTS[t->kind][t->inverse], &program));
     HG_TRY(ops_launch(c, program, &args, &made, 1));
     *ops_keep(k) = *result = made.tensor;
     if (scale == 1) return HG_OK;

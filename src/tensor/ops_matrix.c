@@ -96,7 +96,7 @@ static hg_status integer_product(ops_call *c, ops_kept *k, const hg_tensor *a, c
     bool truth = a->type == HG_ELEMENT_BOOL;
     HG_TRY(with_batch(k, a, shape, rank, &x));
     HG_TRY(with_batch(k, b, shape, rank, &y));
-    HG_TRY(ops_program(c, library_text_matrix, "matmul", a->type,
+    HG_TRY(ops_program(c, hg_unpacked(&library_text_matrix), "matmul", a->type,
                        truth ? ".const TRUTH = 1\n" : ".const TRUTH = 0\n", &program));
     uint64_t made[3] = {tensor_numel(shape, rank - 2), extent(a, 2), extent(b, 1)};
     ops_size(&args, "z", made[0]);
@@ -522,7 +522,7 @@ static hg_status cross(ops_call *c, ops_kept *k) {
     if (!made[0]) return ops_filled(c, x[0]->type, "0", shape, rank, &c->out[0]);
     ops_size(&args, "rows", made[0]);
     ops_size(&args, "three", 3);
-    HG_TRY(ops_program(c, library_text_matrix, "cross", x[0]->type, NULL, &program));
+    HG_TRY(ops_program(c, hg_unpacked(&library_text_matrix), "cross", x[0]->type, NULL, &program));
     tensor_result r = {.operand = "y", .type = x[0]->type, .rank = 2, .shape = made};
     HG_TRY(ops_launch(c, program, &args, &r, 1));
     *ops_keep(k) = r.tensor;
@@ -572,8 +572,8 @@ static hg_status matrix_norm(ops_call *c, ops_kept *k) {
     ops_size(&args, "m", extent(&own, 2));
     ops_size(&args, "n", extent(&own, 1));
     HG_TRY(add_matrices(c, k, &args, &OF_X, &own));
-    HG_TRY(
-        ops_program(c, library_text_matrix, "matrix_norm", type, kinds[kind].constants, &program));
+    HG_TRY(ops_program(c, hg_unpacked(&library_text_matrix), "matrix_norm", type,
+                       kinds[kind].constants, &program));
     tensor_result r = {.operand = "y", .type = type, .rank = 1, .shape = &z};
     HG_TRY(ops_launch(c, program, &args, &r, 1));
     *ops_keep(k) = r.tensor;
@@ -609,7 +609,7 @@ static hg_status factor(ops_call *c, ops_kept *k, const hg_tensor *a, factors *f
     ops_size(&args, "z", f->z);
     ops_size(&args, "n", f->n);
     HG_TRY(add_matrices(c, k, &args, &OF_A, a));
-    HG_TRY(ops_program(c, library_text_matrix, "lu", a->type, NULL, &program));
+    HG_TRY(ops_program(c, hg_unpacked(&library_text_matrix), "lu", a->type, NULL, &program));
     uint64_t shape[3] = {f->z, f->n, f->n};
     tensor_result made[3] = {{.operand = "f", .type = a->type, .rank = 3, .shape = shape},
                              {.operand = "order", .type = HG_TYPE_U32, .rank = 2, .shape = shape},
@@ -635,7 +635,7 @@ static hg_status det(ops_call *c, ops_kept *k) {
     ops_array(&args, "sign", f.sign);
     ops_size(&args, "z", f.z);
     ops_size(&args, "n", f.n);
-    HG_TRY(ops_program(c, library_text_matrix, "det", a->type, NULL, &program));
+    HG_TRY(ops_program(c, hg_unpacked(&library_text_matrix), "det", a->type, NULL, &program));
     tensor_result r = {.operand = "y", .type = a->type, .rank = 1, .shape = &f.z};
     HG_TRY(ops_launch(c, program, &args, &r, 1));
     *ops_keep(k) = r.tensor;
@@ -665,7 +665,7 @@ static hg_status solve_for(ops_call *c, ops_kept *k, const hg_tensor *a, const h
     ops_size(&args, "n", f.n);
     ops_size(&args, "w", made[2]);
     HG_TRY(add_matrices(c, k, &args, &OF_B, y));
-    HG_TRY(ops_program(c, library_text_matrix, "solve", a->type, NULL, &program));
+    HG_TRY(ops_program(c, hg_unpacked(&library_text_matrix), "solve", a->type, NULL, &program));
     tensor_result r = {.operand = "x", .type = a->type, .rank = 3, .shape = made};
     HG_TRY(ops_launch(c, program, &args, &r, 1));
     *ops_keep(k) = r.tensor;

@@ -277,7 +277,7 @@ static hg_status search(const ops_call *c, search_kind kind, hg_element type,
     hg_text text = {0};
     tensor_work work = {.operation = c->name};
     hg_text_addf(&text, ".atlas 1\n.program %s\n.type T = %s\n.const KIND = %d\n%s", c->name,
-                 hg_type_name((hg_type)type), (int)kind, library_text_search);
+                 hg_type_name((hg_type)type), (int)kind, hg_unpacked(&library_text_search));
     hg_status status = tensor_program_of(c->run->state, &text, &work.program);
     hg_text_free(&text);
     HG_TRY(status);

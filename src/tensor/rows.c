@@ -147,7 +147,7 @@ static void add_head(hg_text *out, const level *l) {
 
 static void write_text(hg_text *out, const level *l) {
     add_head(out, l);
-    tensor_add_section(out, library_text_axis, l->way.by_block ? "rows" : "columns");
+    tensor_add_section(out, hg_unpacked(&library_text_axis), l->way.by_block ? "rows" : "columns");
 }
 
 /* ---- launches ---- */

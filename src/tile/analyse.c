@@ -62,11 +62,12 @@ static tile_fn *look_up(const tile_handlers *h, const kir_value *v, unsigned var
     int kind = kir_kind_of(v->args[0]->type), to = kir_kind_of(v->type);
     if (v->op == KIR_SELECT) {
         static const uint8_t BY_SIZE[] = {0, 1, 2, 3, 2, 3};
-        return to < 0 ? NULL : h->op[KIR_SELECT][BY_SIZE[to]][variant];
+        return to < 0 ? NULL : tile_op_handler(h, KIR_SELECT, BY_SIZE[to], variant);
     }
     if (kind < 0 || to < 0) return NULL;
-    if (kir_op_get((kir_op)v->op)->class == KIR_CLASS_CONVERT) return h->convert[v->op][kind][to];
-    return h->op[v->op][kind][variant];
+    if (kir_op_get((kir_op)v->op)->class == KIR_CLASS_CONVERT)
+        return tile_convert_handler(h, (kir_op)v->op, kind, to);
+    return tile_op_handler(h, (kir_op)v->op, kind, variant);
 }
 
 static bool is_copy(const kir_value *v) {

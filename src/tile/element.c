@@ -45,7 +45,7 @@ static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type
     int kind = kir_kind_of(kir_type_of(type));
     kir_op op = kir_operate_primitive(fn, type);
     if (kind < 0) return NULL;
-    if (op != KIR_OP_COUNT) return h->op[op][kind][0];
+    if (op != KIR_OP_COUNT) return tile_op_handler(h, op, kind, 0);
     for (uint32_t i = 0; i < h->derived_count; i++)
         if (h->derived[i].fn == fn && h->derived[i].type == type && h->derived[i].variant == 0)
             return h->derived[i].run;

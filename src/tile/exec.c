@@ -46,7 +46,8 @@ static void masked_copy(const tile_frame *f, const tile_insn *insn, uint8_t *d, 
     if (mask->count == f->n)
         memcpy(d, a, (size_t)f->n * insn->size);
     else if (mask->count)
-        f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][0](d, mask->bytes, a, d, f->n);
+        tile_op_handler(f->kernel->handlers, KIR_SELECT, size_class(insn->size), 0)(d, mask->bytes,
+                                                                                    a, d, f->n);
 }
 
 static void masked_splat(const tile_frame *f, const tile_insn *insn, uint8_t *d, const uint8_t *a) {
@@ -54,7 +55,8 @@ static void masked_splat(const tile_frame *f, const tile_insn *insn, uint8_t *d,
     if (mask->count == f->n)
         splat(d, a, insn->size, f->n);
     else if (mask->count)
-        f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][2](d, mask->bytes, a, d, f->n);
+        tile_op_handler(f->kernel->handlers, KIR_SELECT, size_class(insn->size), 2)(d, mask->bytes,
+                                                                                    a, d, f->n);
 }
 
 static void first_active(const tile_frame *f, const tile_insn *insn) {

@@ -79,8 +79,8 @@ hg_status tile_fold_arrays(const tile_options *options, hg_op op, hg_type type,
               .size = half ? 4 : own};
     if (half) {
         const tile_handlers *h = tile_handlers_of(options->level);
-        f.widen = h->convert[type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F][1][4];
-        f.narrow = h->convert[type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B][4][1];
+        f.widen = tile_convert_handler(h, type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, 1, 4);
+        f.narrow = tile_convert_handler(h, type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, 4, 1);
     }
     _Alignas(64) uint8_t few[2 * PIECE_BYTES];
     const uint8_t *places[16], **acc = places;

@@ -31,16 +31,24 @@ typedef struct tile_fold {
 
 typedef struct tile_handlers {
     const char *name;
-    /* [operation][kind of its first value argument][variant]; bit i of the variant: argument i is a scalar. NULL: no such
-     * handler. SELECT: kind of the branches, u8 … u64. */
-    tile_fn *op[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_VARIANT_COUNT];
-    tile_fn *convert[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_KIND_COUNT]; /* [operation][from][to] */
+    /* Places in `run`. [operation][kind of its first value argument][variant]; bit i of the variant: argument i is a scalar.
+     * SELECT: kind of the branches, u8 … u64. */
+    uint16_t op[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_VARIANT_COUNT];
+    uint16_t convert[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_KIND_COUNT]; /* [operation][from][to] */
+    tile_fn *const *run;                                              /* at 0 NULL: no such handler */
     tile_wide_fn *wide[KIR_OP_COUNT];                                 /* on arrays of limbs; NULL: no such handler */
     const tile_derived *derived;
     uint32_t derived_count;
     const tile_fold *folds;
     uint32_t fold_count;
 } tile_handlers;
+
+static inline tile_fn *tile_op_handler(const tile_handlers *h, kir_op op, int kind, unsigned variant) {
+    return h->run[h->op[op][kind][variant]];
+}
+static inline tile_fn *tile_convert_handler(const tile_handlers *h, kir_op op, int from, int to) {
+    return h->run[h->convert[op][from][to]];
+}
 
 extern const tile_handlers tile_handlers_baseline;
 #if defined(__x86_64__)

@@ -370,8 +370,9 @@ static uint8_t *load_target(const tile_frame *f, const tile_access *a) {
 
 static void finish_load(const tile_frame *f, const tile_access *a) {
     if (a->value_size == a->bytes) return;
-    f->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)](
-        f->reg[a->result], f->scratch, NULL, NULL, f->n);
+    tile_convert_handler(f->kernel->handlers, KIR_ZEXT, kind_of_bytes(a->bytes),
+                         kind_of_bytes(a->value_size))(f->reg[a->result], f->scratch, NULL, NULL,
+                                                       f->n);
 }
 
 /* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane
@@ -385,8 +386,8 @@ static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
         return f->scratch;
     }
     if (a->value_size == a->bytes) return value;
-    f->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)][kind_of_bytes(a->bytes)](
-        f->scratch, value, NULL, NULL, f->n);
+    tile_convert_handler(f->kernel->handlers, KIR_TRUNC, kind_of_bytes(a->value_size),
+                         kind_of_bytes(a->bytes))(f->scratch, value, NULL, NULL, f->n);
     return f->scratch;
 }
 

@@ -234,8 +234,8 @@ static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t s
         return add(r, copy_bytes, f->reg[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
     if (!aligned && !add(r, copy_bytes, f->scratch, at, NULL, NULL, (uint64_t)f->n * a->bytes))
         return false;
-    tile_fn *convert = r->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)]
-                                                   [kind_of_bytes(a->value_size)];
+    tile_fn *convert = tile_convert_handler(r->kernel->handlers, KIR_ZEXT, kind_of_bytes(a->bytes),
+                                            kind_of_bytes(a->value_size));
     return add(r, convert, f->reg[a->result], aligned ? at : f->scratch, NULL, NULL, f->n);
 }
 
@@ -255,8 +255,8 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
         r->whole = true;
         from = f->scratch;
     } else if (a->value_size != a->bytes) {
-        tile_fn *convert = r->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)]
-                                                       [kind_of_bytes(a->bytes)];
+        tile_fn *convert = tile_convert_handler(
+            r->kernel->handlers, KIR_TRUNC, kind_of_bytes(a->value_size), kind_of_bytes(a->bytes));
         if (!add(r, convert, f->scratch, from, NULL, NULL, f->n)) return false;
         r->reads[r->read_count++] = (span){from, (uint64_t)f->n * a->value_size, a->value_size};
         r->whole = true;

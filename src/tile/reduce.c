@@ -151,11 +151,12 @@ hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint6
                        .max_threads = options->max_threads,
                        .limit = options->limit};
         if (e.run) r.fold = find_fold(h, op, half ? HG_TYPE_F32 : type);
-        if (half) r.widen = h->convert[type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F][1][4];
+        if (half) r.widen = tile_convert_handler(h, type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, 1, 4);
         status = reduce_levels(&r, half ? wide : result);
         if (status == HG_OK && half) {
             fp_enter(options->poor);
-            h->convert[type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B][4][1](result, wide, NULL, NULL, 1);
+            tile_convert_handler(h, type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, 4, 1)(result, wide,
+                                                                                   NULL, NULL, 1);
             fp_leave(options->poor);
         }
         tile_element_close(&e);

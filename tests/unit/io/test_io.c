@@ -2,6 +2,7 @@
  * missing), damaged files, outputs that appear all or not at all.
  * test: labels=slow */
 #include "io/io.h"
+#include "library/library.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -805,6 +806,22 @@ static void test_allocations(void) {
     CHECK(status == HG_OK && n > 10);
 }
 
+/* Texts that were packed by the build are those of the files. */
+static void test_packed(void) {
+    for (int i = 0; i < LIBRARY_COUNT; i++) {
+        const library_program *p = library_get((library_id)i);
+        char path[512];
+        hg_bytes file;
+        snprintf(path, sizeof path, "%s/src/library/%s.atlas", HG_SOURCE_DIR, p->name);
+        CHECK_MESSAGE(hg_file_read(path, UINT64_MAX, &file) == HG_OK, "%s", path);
+        const char *text = hg_unpacked(p->text);
+        CHECK_MESSAGE(strlen(text) == file.length && !memcmp(text, file.data, file.length), "%s",
+                      p->name);
+        CHECK(hg_unpacked(p->text) == text);
+        hg_bytes_free(&file);
+    }
+}
+
 static void remove_folder(void) {
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));)
@@ -822,6 +839,7 @@ int main(void) {
     test_numpy();
     test_damage();
     test_inflate();
+    test_packed();
     test_files();
     test_bounds();
     test_outputs();
