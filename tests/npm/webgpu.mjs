@@ -124,7 +124,7 @@ export const checks = {
     let turns = 0;
     const ticks = setInterval(() => turns++, 5);
     const program = hg.assemble(ENDLESS);
-    const binding = program.bind({ y: [0] }, { ...GPU, timeoutMs: 2 });
+    const binding = program.bind({ y: [0] }, { ...GPU, timeoutMs: 10 });
     const bound = failure(() => binding.run());
     await new Promise((go) => setTimeout(go, 20));
     for (const one of [binding, binding, program]) one.dispose(); // its work goes on
@@ -133,7 +133,7 @@ export const checks = {
     same(error.status, 'HG_ERROR_EXECUTION_FAILED');
     if (turns < 5) throw new Error(`the page had ${turns} turns meanwhile`);
     const control = new AbortController();
-    const running = hg.run(ENDLESS, { y: [0] }, { ...GPU, signal: control.signal, timeoutMs: 2 }); // else it runs for long
+    const running = hg.run(ENDLESS, { y: [0] }, { ...GPU, signal: control.signal, timeoutMs: 10 }); // else it runs for long
     setTimeout(() => control.abort(new Error('not wanted')), 20);
     same((await failure(() => running)).message, 'not wanted');
   },
@@ -197,7 +197,7 @@ export const checks = {
     contains(error.message, 'no memory here');
     await hg.run(AXPY, { x: [1], y: [2], alpha: 3 }, { backend }).catch(() => {}); // the other buffer's error may come late
 
-    const running = hg.run(ENDLESS, { y: [0] }, { backend, timeoutMs: 2 });
+    const running = hg.run(ENDLESS, { y: [0] }, { backend, timeoutMs: 10 });
     setTimeout(() => device.destroy(), 100);
     const lost = await failure(() => running);
     same(lost.status, 'HG_ERROR_BACKEND_UNAVAILABLE', lost.message);
