@@ -454,10 +454,20 @@ void jit_declare_function(jit_printer *p, const vec_function *f) {
     jit_function_attributes(p, p->made.functions[f->id]);
 }
 
+/* Whether a turn is one lane that runs until it ends the turn. */
+static bool is_alone(const vec_kernel *k) {
+    if (k->lanes > 1 || k->blocks) return false;
+    for (const vec_value *v = vec_walk(NULL, k->functions->body); v;
+         v = vec_walk(v, k->functions->body))
+        if (v->op == VEC_LEAVE) return false;
+    return true;
+}
+
 /* Tables by value and variable id; the places of the launch's memory. */
 bool jit_open_function(jit_printer *p, vec_function *f) {
     p->in.f = f;
     p->in.turn = f == p->k->functions;
+    p->in.alone = p->in.turn && is_alone(p->k);
     vec_count_uses(f);
     p->mask.mask_bytes = vec_common_size(f);
     p->mask.mask_parts = p->level.mask_registers &&

@@ -140,7 +140,8 @@ static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueR
         for (uint8_t i = 0; i < v->loses.count; i++)
             if (!v->loses.vars[i]->shared && !v->loses.vars[i]->kept)
                 changed[v->loses.vars[i]->id] = mark;
-        if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || loop->op == VEC_TURNS || v->op == VEC_TURNS)
+        if ((vec_op_has((vec_op)v->op, VEC_F_LOSES) && !p->in.alone) || loop->op == VEC_TURNS ||
+            v->op == VEC_TURNS)
             changed[p->by.var_count] = changed[p->by.var_count + 1] = mark;
     }
 }

@@ -109,6 +109,7 @@ typedef struct jit_printer {
     struct { /* the function that is being printed */
         const vec_function *f;
         bool turn;
+        bool alone;       /* a turn is one lane, and ends with it */
         LLVMValueRef own; /* with own_in_memory: the launch's memory that it is in */
         LLVMValueRef fn, launch, first, shared, ended_out, scratch; /* scratch: where stores of
                                                                        nobody write */

@@ -107,7 +107,8 @@ static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
     LLVMValueRef shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
     LLVMValueRef few = LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""),
                                     jit_u64(p, 1), "");
-    turn(p, first, apart ? jit_all(p) : LLVMBuildSelect(p->b, whole, jit_all(p), few, ""));
+    turn(p, first,
+         apart || p->in.alone ? jit_all(p) : LLVMBuildSelect(p->b, whole, jit_all(p), few, ""));
     LLVMValueRef taken = apart ? lanes : LLVMBuildSelect(p->b, whole, lanes, left, "");
     LLVMValueRef next = LLVMBuildAdd(p->b, first, taken, "");
     LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);

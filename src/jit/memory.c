@@ -58,6 +58,11 @@ static void lose(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 }
 
 void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
+    if (p->in.alone) { /* and the turn with it */
+        LLVMBuildBr(p->b, p->in.end);
+        p->here.dead = true;
+        return;
+    }
     if (p->block.intact) LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->block.intact);
     jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, gone, ""), ""));
     if (!p->in.turn) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), gone, ""));
@@ -205,7 +210,7 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const rea
     if (!g->known) return truth(p, true);
     LLVMValueRef of_few = may_be_outside_of_few(p, v, g);
     if (of_few) return of_few;
-    if (v->u.mem.small && g->low >= 0) { /* nothing wraps */
+    if (v->u.mem.small && g->low >= 0 && g->high > 1) { /* nothing wraps */
         LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)g->high), "");
         return LLVMBuildICmp(p->b, LLVMIntUGT, end, size_of(p, v), "");
     }
@@ -272,7 +277,11 @@ static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef
                            here};
     LLVMValueRef left = LLVMBuildAnd(p->b, here,
                                      jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args)), "");
-    jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
+    LLVMValueRef gone = LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), "");
+    if (p->in.alone)
+        end_if_any(p, v, gone);
+    else
+        jit_end_lanes_of(p, v, gone);
     return left;
 }
 
@@ -305,19 +314,21 @@ static void check_together(jit_printer *p, const vec_value *v, const reach *g, L
         ask(p, &q, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""));
     ask(p, &q, may_be_outside(p, v, g));
     LLVMValueRef left = lanes_here(p, v), none = jit_u64(p, 0);
-    ask(p, &q, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""));
+    const bool alone = p->in.alone && !v->mask;
+    if (!alone) ask(p, &q, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""));
     const vec_value *w = v;
     for (uint32_t i = 0; i <= v->u.mem.may.answers; i++, w = vec_next_answered(w))
         left = check_lanes(p, w, i ? lanes_here(p, v) : left);
     LLVMValueRef places[4] = {at, at, at, at};
-    if (at) {
+    if (at && !alone) {
         places[q.count - 1] = p->made.zeros; /* nobody is there, and the place may be outside */
         places[q.count] = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""), at,
                                           p->made.zeros, "");
     }
     q.from[q.count] = LLVMGetInsertBlock(p->b);
     jit_end_if(p);
-    if (at) {
+    if (at && alone) at = place(p, v); /* behind the branch it is a part of the load */
+    if (at && !alone) {
         at = LLVMBuildPhi(p->b, p->t.ptr, "");
         LLVMAddIncoming(at, places, q.from, q.count + 1);
     }

@@ -66,6 +66,7 @@ typedef struct maker {
     native_level level;
     uint32_t lanes; /* of a turn of this kernel */
     bool blocks;    /* of a kernel that asks where lanes are in their blocks: a block at a time */
+    bool parts;     /* its lanes may be faster alone, in turns of one (vec_kernel) */
 } maker;
 
 /* Turns of a kernel that runs block by block fit the rows of its blocks, as far as the program says
@@ -94,7 +95,7 @@ static bool key_of(const native_device *d, const maker *m, const kir_module *mod
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(d->cache) || !m->by || !m->by->identity) return false;
-    hg_text_addf(&text, "hologram native code 2, %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ",
+    hg_text_addf(&text, "hologram native code 3, %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ",
                  native_sources, (unsigned)HG_JIT_VERSION, (unsigned)m->level.options.bytes,
                  (unsigned)m->lanes, m->blocks, m->level.options.cpu,
                  m->level.options.dot4 ? " vnni" : "");
@@ -136,6 +137,18 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, uin
     return hg_fail(HG_ERROR_ISA, "this kernel keeps the interpreter's code");
 }
 
+/* The code of turns of one lane, beside that which is attached. */
+static void attach_alone(const maker *m, const uint8_t *bytes, uint64_t size, tile_kernel *kernel) {
+    char reason[256] = "";
+    const native_loader *loader = m->by->loader;
+    void *code = loader->load(bytes, size, HG_JIT_KERNEL, reason);
+    if (!code) return;
+    tile_native native = {.lanes = 1, .destroy = loader->unload, .user = code};
+    void *entry = loader->entry(code);
+    memcpy(&native.run, &entry, sizeof entry);
+    if (!tile_kernel_attach_alone(kernel, &native)) loader->unload(code);
+}
+
 enum { MOST_LANES = 64, LEAST_LANES = 8 };
 
 /* Twice the lanes where that is worth it; as many fewer as it takes that what lives at a time does
@@ -143,7 +156,7 @@ enum { MOST_LANES = 64, LEAST_LANES = 8 };
 static uint32_t best_lanes(const maker *m, const vec_kernel *k) {
     const uint32_t bytes = m->level.options.bytes;
     uint32_t lanes = m->lanes;
-    if (m->level.fixed) return lanes;
+    if (m->level.fixed || lanes == 1) return lanes;
     if (k->fewer_lanes && k->fewer_lanes * 4 >= bytes) return k->fewer_lanes;
     if (lanes < MOST_LANES && vec_wants_double(k, bytes * (bytes == 64 ? 32 : 16))) lanes *= 2;
     while (lanes > LEAST_LANES && (uint64_t)k->pressure.bytes * lanes > HG_JIT_MOST_FRAME / 2)
@@ -181,6 +194,7 @@ static hg_status compile_object(maker *m, const char *name, const hg_patience *p
     vec_kernel *k = NULL;
     char reason[256] = "";
     HG_TRY(form(m, *module, &k));
+    m->parts = k->may_be_faster_alone;
     hg_status status = vec_verify(k);
     if (status == HG_OK) {
         status = m->by->compile(k, &m->level.options, patience, object, reason);
@@ -194,21 +208,33 @@ static hg_status compile_object(maker *m, const char *name, const hg_patience *p
     return status;
 }
 
-/* In front of an object in the cache. */
+/* The same in turns of one lane. No bytes: there is none. */
+static void compile_alone(const maker *m, const char *name, const hg_patience *patience,
+                          kir_module **module, hg_jit_object *object) {
+    maker alone = *m;
+    alone.lanes = 1;
+    if (!m->parts || m->blocks || m->level.fixed || m->by->loader->begin) return;
+    HG_IGNORE(compile_object(&alone, name, patience, module, object));
+}
+
+/* In front of an object in the cache, and behind that perhaps one in turns of one lane. */
 typedef struct kept_header {
     uint32_t lanes, frame; /* of its turns; hg_jit_object.frame */
-    uint8_t unused[56];
+    uint64_t size;         /* of the first */
+    uint8_t unused[48];
 } kept_header;
 
 /* A later process makes again what is not kept. */
 static void keep(const native_device *d, const uint8_t *key, const maker *m,
-                 const hg_jit_object *object) {
-    const kept_header header = {.lanes = m->lanes, .frame = object->frame};
-    uint8_t *blob = hg_calloc(1, sizeof header + (size_t)object->size);
+                 const hg_jit_object *object, const hg_jit_object *alone) {
+    const kept_header header = {.lanes = m->lanes, .frame = object->frame, .size = object->size};
+    uint64_t size = sizeof header + object->size;
+    uint8_t *blob = hg_calloc(1, (size_t)(size + alone->size));
     if (!blob) return;
     memcpy(blob, &header, sizeof header);
     memcpy(blob + sizeof header, object->bytes, (size_t)object->size);
-    (void)hg_blob_cache_put(d->cache, key, blob, sizeof header + object->size);
+    if (alone->size) memcpy(blob + size, alone->bytes, (size_t)alone->size);
+    (void)hg_blob_cache_put(d->cache, key, blob, size + alone->size);
     hg_free(blob);
 }
 
@@ -217,11 +243,15 @@ static hg_status attach_kept(maker m, const uint8_t *blob, uint64_t size, tile_k
     if (size <= sizeof header) return HG_ERROR_INTERNAL;
     memcpy(&header, blob, sizeof header);
     bool is_power = header.lanes && !(header.lanes & (header.lanes - 1));
+    blob += sizeof header;
+    size -= sizeof header;
     if (!is_power || header.lanes > MOST_LANES || header.lanes > 2 * m.lanes ||
-        header.frame > HG_JIT_MOST_FRAME)
+        header.frame > HG_JIT_MOST_FRAME || header.size > size)
         return HG_ERROR_INTERNAL;
     m.lanes = header.lanes;
-    return attach(&m, blob + sizeof header, size - sizeof header, header.frame, kernel);
+    HG_TRY(attach(&m, blob, header.size, header.frame, kernel));
+    if (header.size < size) attach_alone(&m, blob + header.size, size - header.size, kernel);
+    return HG_OK;
 }
 
 /* *module: as of compile_object. */
@@ -229,7 +259,7 @@ static hg_status compile(const native_device *d, const native_compiler *by, kir_
                          tile_kernel *kernel, const hg_patience *patience) {
     char reason[256] = "";
     uint8_t key[HG_BLOB_KEY_BYTES];
-    hg_jit_object object = {0};
+    hg_jit_object object = {0}, alone = {0};
     const char *name = open_compiler(by, reason);
     if (!name) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (by->enter && !by->enter())
@@ -244,8 +274,11 @@ static hg_status compile(const native_device *d, const native_compiler *by, kir_
         status = compile_object(&m, name, patience, module, &object);
     }
     if (status == HG_OK) status = attach(&m, object.bytes, object.size, object.frame, kernel);
-    if (status == HG_OK && kept) keep(d, key, &m, &object);
+    if (status == HG_OK) compile_alone(&m, name, patience, module, &alone);
+    if (alone.bytes) attach_alone(&m, alone.bytes, alone.size, kernel);
+    if (status == HG_OK && kept) keep(d, key, &m, &object, &alone);
     if (object.bytes) by->release(object.bytes);
+    if (alone.bytes) by->release(alone.bytes);
     if (by->leave) by->leave();
     return status;
 }

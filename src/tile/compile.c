@@ -788,6 +788,7 @@ void tile_kernel_destroy(tile_kernel *kernel) {
         tile_frame_free(atomic_load(&kernel->frame.cache[i]));
     if (kernel->native.code.destroy) /* of code that has come, or is expected */
         kernel->native.code.destroy(kernel->native.code.user);
+    if (kernel->native.alone.now) kernel->native.alone.code.destroy(kernel->native.alone.code.user);
     hg_arena_free(&kernel->arena);
     hg_free(kernel);
 }

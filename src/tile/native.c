@@ -55,6 +55,77 @@ static uint32_t lanes_in_time(const tile_run_state *state, uint32_t lanes, uint3
     return most < turn ? turn : (uint32_t)(most / turn * turn);
 }
 
+/* ---- turns of many lanes, or of one ---- */
+
+/* Where lanes part, it depends on the data which are faster. A trial times some pieces of each; the
+ * faster one, by its best piece, then has the lanes of a few trials, and of more where the next one
+ * says the same: the first one meets cold memory. */
+enum { PIECES = 4, FIRST_REST = 4, LONGER = 4, MOST_REST = 256 };
+
+bool tile_kernel_attach_alone(tile_kernel *kernel, const tile_native *native) {
+    tile_alone *a = &kernel->native.alone;
+    if (!kernel->native.taken || kernel->native.code.blocks || kernel->block_mode || a->now)
+        return false;
+    a->code = *native;
+    hg_atomic_store(&a->now, &a->code, HG_RELEASE);
+    return true;
+}
+
+static bool is_trial(const tile_kernel *kernel) {
+    const tile_alone *a = &kernel->native.alone;
+    return hg_atomic_load(&a->now, HG_ACQUIRE) && !hg_atomic_load(&a->rest, HG_RELAXED);
+}
+
+/* Short, but with all pieces in one launch if it has turns enough. */
+static uint32_t lanes_of_trial(const tile_run_state *state, const tile_native *native) {
+    const uint64_t turns = state->launch->lanes / native->lanes;
+    return turns < 2 * PIECES * FEW_TURNS ? native->lanes : FEW_TURNS * native->lanes;
+}
+
+static void end_trial(tile_alone *a, uint32_t lanes) {
+    const uint32_t many = hg_atomic_load(&a->least[0], HG_RELAXED),
+                   one = hg_atomic_load(&a->least[1], HG_RELAXED);
+    const bool same = (one < many) == hg_atomic_load(&a->chosen, HG_RELAXED);
+    uint32_t trials = hg_atomic_load(&a->trials, HG_RELAXED) * LONGER;
+    if (!same || !trials) trials = FIRST_REST;
+    if (trials > MOST_REST) trials = MOST_REST;
+    hg_atomic_store(&a->trials, trials, HG_RELAXED);
+    hg_atomic_store(&a->chosen, one < many, HG_RELAXED);
+    for (int i = 0; i < 2; i++) hg_atomic_store(&a->least[i], 0, HG_RELAXED);
+    hg_atomic_store(&a->tried, 0, HG_RELAXED);
+    hg_atomic_store(&a->rest, lanes * 2 * PIECES * trials, HG_RELAXED);
+}
+
+/* Threads that time at once lose a time of the other: the next trial is as good. */
+static void run_trial(tile_alone *a, const tile_native *native, hgv_launch *launch, uint64_t begin,
+                      uint32_t lanes) {
+    const uint32_t number = hg_atomic_fetch_add(&a->tried, 1, HG_RELAXED);
+    uint32_t *least = &a->least[number % 2];
+    const uint64_t start = hg_clock_ns();
+    (number % 2 ? &a->code : native)->run(launch, begin, begin + lanes);
+    uint64_t each = (hg_clock_ns() - start) * 1024 / lanes + 1;
+    if (each > UINT32_MAX) each = UINT32_MAX;
+    const uint32_t known = hg_atomic_load(least, HG_RELAXED);
+    if (!known || each < known) hg_atomic_store(least, (uint32_t)each, HG_RELAXED);
+    if (number + 1 >= 2 * PIECES) end_trial(a, lanes);
+}
+
+static void run_either(const tile_kernel *kernel, const tile_native *native, hgv_launch *launch,
+                       uint64_t begin, uint32_t lanes) {
+    tile_alone *a = &((tile_kernel *)(uintptr_t)kernel)->native.alone;
+    if (is_trial(kernel)) {
+        run_trial(a, native, launch, begin, lanes);
+        return;
+    }
+    const bool alone = hg_atomic_load(&a->now, HG_ACQUIRE) != NULL;
+    const uint32_t rest = hg_atomic_load(&a->rest, HG_RELAXED);
+    if (alone) hg_atomic_store(&a->rest, rest > lanes ? rest - lanes : 0, HG_RELAXED);
+    if (alone && hg_atomic_load(&a->chosen, HG_RELAXED)) native = &a->code;
+    native->run(launch, begin, begin + lanes);
+}
+
+/* ---- lanes of a call ---- */
+
 static uint32_t lanes_for_call(const tile_run_state *state, const tile_native *native, bool piece) {
     const uint32_t few = state->kernel->block_mode ? MANY / 8 : FEW_TURNS * native->lanes;
     uint32_t lanes = !piece                    ? lanes_at_once(state->kernel)
@@ -67,7 +138,9 @@ static uint32_t lanes_for_call(const tile_run_state *state, const tile_native *n
 
 uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece) {
     const bool blocks = native->blocks || state->kernel->block_mode;
-    return lanes_in_time(state, lanes_for_call(state, native, piece),
+    return lanes_in_time(state,
+                         is_trial(state->kernel) ? lanes_of_trial(state, native)
+                                                 : lanes_for_call(state, native, piece),
                          blocks ? (uint32_t)state->block_lanes : native->lanes);
 }
 
@@ -200,6 +273,6 @@ void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *
 void tile_run_native(tile_frame *f, const tile_native *native) {
     hgv_launch launch;
     tile_native_launch(f->state, f, &launch);
-    native->run(&launch, f->lane0, f->lane0 + f->n);
+    run_either(f->kernel, native, &launch, f->lane0, f->n);
     f->fuel = launch.fuel;
 }

@@ -95,7 +95,10 @@ typedef struct tile_native {
 /* Once a kernel, at any time: launches that are under way go over to it where they begin a piece of work, and so do launches made ready.
  * False: the kernel keeps the interpreter's code, since it is looked at while it runs. Of a kernel with barriers or shared memory each call is a block. */
 bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native);
-/* The same for code that is still being made, whose `run` is not known yet: `destroy` is called with the kernel's end, and tile_kernel_arrive
+/* Beside code that was attached, code of the same kernel in turns of one lane, once and at any time: both are timed now and then, and lanes go to the
+ * one that takes less time for them. False: there is some already. */
+bool tile_kernel_attach_alone(tile_kernel *kernel, const tile_native *native);
+/* As tile_kernel_attach, for code that is still being made, whose `run` is not known yet: `destroy` is called with the kernel's end, and tile_kernel_arrive
  * may be called before, from where no launch of the kernel is at work on this thread. */
 bool tile_kernel_expect(tile_kernel *kernel, const tile_native *native);
 void tile_kernel_arrive(tile_kernel *kernel, void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end));

@@ -172,6 +172,17 @@ typedef struct tile_combined {
     uint8_t atomic, bytes;
 } tile_combined;
 
+/* Code in turns of one lane beside that in turns of many, and which of them is faster for the lanes
+ * that come: native.c. Atomic, but for `code`, which does not change once `now` is there. */
+typedef struct tile_alone {
+    const tile_native *now; /* NULL: there is none, or not yet */
+    tile_native code;
+    bool chosen;
+    uint32_t tried, rest; /* pieces of this trial; lanes until the next */
+    uint32_t trials;      /* whose lanes those were, at first */
+    uint32_t least[2];    /* ns of 1,024 lanes: of turns of many, of one */
+} tile_alone;
+
 struct tile_kernel {
     hg_arena arena;
     const tile_handlers *handlers;
@@ -190,6 +201,7 @@ struct tile_kernel {
         /* Of launches of it on one thread, until a few were timed, and again from a long one on:
          * the least time of 1,024 lanes, and how many there were. Atomic. */
         uint32_t lanes_ns, timed;
+        tile_alone alone;
     } native;
     struct {
         tile_insn *insns;

@@ -106,7 +106,7 @@ static void form_array(former *x, kir_value *v) {
                               args);
     made->u.var = var;
     made->mask = mask;
-    if (!sets) vec_is(x, v, made);
+    if (!sets) vec_is(x, v, vec_alone(x, made));
 }
 
 static void form_table(former *x, kir_value *v) {
@@ -418,7 +418,7 @@ static void form_operation(former *x, kir_value *v) {
         if (guess_of(v)->wanted && guess_of(v)->sure)
             vec_made(x, v);
         else
-            vec_is(x, v, vec_get(x, var_here(x, v->u.var)));
+            vec_is(x, v, vec_alone(x, vec_get(x, var_here(x, v->u.var))));
         return;
     case KIR_VAR_SET: form_set(x, v); return;
     case KIR_ARRAY_GET:
@@ -555,6 +555,7 @@ static hg_status analyse(former *x) {
 
 static hg_status form_all(former *x) {
     HG_TRY(analyse(x));
+    if (x->k->blocks && x->k->lanes == 1) x->unsupported = "a block in turns of one lane";
     for (uint64_t i = 0; i < x->order.count && !x->unsupported; i++)
         if (!(fact_of_function(x->order.data[i])->made = declare(x, x->order.data[i])))
             return hg_fail_memory();

@@ -46,6 +46,13 @@ static bool is_aligned(const kir_value *v, const kir_value *index) {
                                 : by->umax % v->u.mem.bytes == 0;
 }
 
+/* Whether lanes leave a loop around it one by one. */
+static bool is_in_parting_loop(const kir_value *v) {
+    const kir_value *loop = v->parent->owner ? kir_lanes_of(v->parent->owner)->loop : NULL;
+    while (loop && !kir_lanes_of(loop)->divergent) loop = kir_loop_around(loop);
+    return loop != NULL;
+}
+
 /* The fields that say where, and the index as args[0]; returns how many arguments that is. */
 static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value **args) {
     kir_access at = place_fields(v, fields);
@@ -72,6 +79,7 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
         args[0] = vec_each(x, index);
         fields->u.mem.reach = args[0]->each ? VEC_REACH_EACH : VEC_REACH_ONE;
         fields->u.mem.end = args[0]->each ? end_of(v, index) : 0;
+        if (args[0]->each && is_in_parting_loop(v)) x->k->may_be_faster_alone = true;
         fields->u.mem.aligned = v->op == KIR_ATOMIC && is_aligned(v, index);
     }
     return 1;
@@ -139,9 +147,9 @@ static vec_value *at_place(former *x, const kir_value *v, uint8_t count, vec_val
         x->k->can_end = true;
     }
     switch ((kir_op)v->op) {
-    case KIR_LOAD: return load(x, v, count, args, fields);
+    case KIR_LOAD: return vec_alone(x, load(x, v, count, args, fields));
     case KIR_STORE: store(x, v, count, args, fields); return NULL;
-    case KIR_ATOMIC: return atomic(x, v, count, args, fields);
+    case KIR_ATOMIC: return vec_alone(x, atomic(x, v, count, args, fields));
     default: return NULL;
     }
 }

@@ -172,7 +172,8 @@ bool vec_make_tables(former *x);
 void vec_form_guess(former *x, kir_value *v);
 /* The same of what a variable is set to. True: nobody needs its elements. */
 bool vec_set_guess(former *x, const kir_value *set);
-vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
+vec_value *vec_each(former *x, kir_value *v);     /* an argument for an operation on each lane */
+vec_value *vec_alone(former *x, vec_value *made); /* write.c: in turns of one lane its element */
 /* One bool: that a is below the limit in all lanes, where it says so. NULL: no guess. */
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);
 /* Of the check of an axis, one bool: where it is true the index is inside in all lanes. NULL: its

@@ -277,9 +277,8 @@ static bool read_lanes(vec_reader *s) {
     const kir_token at = r->token;
     if (!kir_expect_word(r, "lanes") || !kir_read_number(r, MOST_LANES, "lanes", &lanes))
         return false;
-    if (lanes < 2 || (lanes & (lanes - 1)))
-        return kir_error(r, &at, "lanes: %llu, a power of two from 2 on expected",
-                         (unsigned long long)lanes);
+    if (!lanes || (lanes & (lanes - 1)))
+        return kir_error(r, &at, "lanes: %llu, a power of two expected", (unsigned long long)lanes);
     s->k->lanes = (uint32_t)lanes;
     s->k->can_end = kir_accept_word(r, "ends");
     return kir_expect_line(r);

@@ -24,6 +24,7 @@ static bool is_guard(const former *x, const kir_value *v) {
 static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
     const former *x = s->user;
     kir_access at;
+    if (x->k->lanes == 1) return KIR_LANES_ONE;
     switch ((kir_op)v->op) {
     case KIR_CONST:
     case KIR_INPUT: return KIR_LANES_ONE;
@@ -161,7 +162,7 @@ static void start_vars(const kir_function *f) {
 }
 
 bool vec_find_uniformity(former *x) {
-    for (uint64_t i = 0; i < x->order.count; i++) start_vars(x->order.data[i]);
+    for (uint64_t i = 0; i < x->order.count && x->k->lanes > 1; i++) start_vars(x->order.data[i]);
     kir_lane_analysis analysis = {.rules = &RULES, .user = x, .m = x->m, .order = &x->order};
     kir_lane_analyse(&analysis);
     for (uint64_t i = 0; i < x->order.count; i++) mark_wanted(x->order.data[i]);

@@ -240,6 +240,8 @@ typedef struct vec_kernel {
     uint32_t lanes;           /* of a turn, a power of two */
     uint32_t fewer_lanes;     /* of turns in which guesses of quotients that are asked for may hold,
                                  which in these never do (guess.c); 0: none */
+    bool may_be_faster_alone; /* lanes leave loops one by one, in which each reads places of its
+                                 own: turns of one lane may be faster, as the data are */
     bool blocks;              /* the kernel function runs a block */
     bool can_end;             /* lanes may fault or leave: some operation loses lanes that run */
     vec_function *functions, *last_function; /* functions: the kernel; a function is called only by
@@ -251,7 +253,7 @@ typedef struct vec_kernel {
 } vec_kernel;
 
 typedef struct vec_options {
-    uint32_t lanes; /* of a turn, a power of two from 2 to 256 */
+    uint32_t lanes; /* of a turn, a power of two up to 256; one: never of blocks */
     bool plain;     /* without the passes of the form */
     bool blocks; /* a kernel that asks where lanes are in their blocks is a kernel of blocks too */
 } vec_options;

@@ -206,6 +206,11 @@ void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
 
 vec_value *vec_nowhere(void) { return &nowhere; }
 
+vec_value *vec_alone(former *x, vec_value *made) {
+    if (x->k->lanes > 1 || !made->each) return made;
+    return vec_add(x, VEC_PICK, made->type, false, 1, &made);
+}
+
 vec_value *vec_ramp(former *x, vec_value *first, int64_t stride) {
     vec_value *each = vec_add(x, VEC_RAMP, first->type, true, 1, &first);
     each->u.imm = (uint64_t)stride;
