@@ -253,14 +253,23 @@ static LLVMValueRef block_size(jit_printer *p, uint64_t axis) {
                           jit_field(p, p->in.launch, offsetof(hgv_launch, block) + 4 * axis), "");
 }
 
-/* All its lanes are there, and rows are turns of all lanes. */
+/* No value differs between lanes: what all lanes of a turn do is what fewer of them do. */
+static bool is_scalar(const vec_function *f) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if ((v->each && v->op != VEC_RUNNING) || v->op == VEC_ATOMIC || v->op == VEC_CALL)
+            return false;
+    return true;
+}
+
+/* All its lanes are there, and rows are turns of all lanes, where that makes a difference. */
 static void start_intact(jit_printer *p) {
     LLVMValueRef lanes = LLVMBuildMul(p->b, p->block.row,
                                       LLVMBuildZExt(p->b, p->block.rows, p->t.i64, ""), "");
     lanes = LLVMBuildMul(p->b, lanes, LLVMBuildZExt(p->b, p->block.layers, p->t.i64, ""), "");
     LLVMValueRef all = LLVMBuildICmp(
         p->b, LLVMIntEQ, LLVMBuildSub(p->b, p->block.end_lane, p->block.begin, ""), lanes, "");
-    LLVMValueRef rest = LLVMBuildAnd(p->b, p->block.row, jit_u64(p, p->level.lanes - 1), "");
+    LLVMValueRef rest = LLVMBuildAnd(p->b, p->block.row,
+                                     jit_u64(p, is_scalar(p->in.f) ? 0 : p->level.lanes - 1), "");
     LLVMValueRef whole = LLVMBuildAnd(p->b, all,
                                       LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
     p->block.intact = jit_stack(p, p->t.i8, 1);

@@ -75,6 +75,8 @@ static void sparse_all(cts *s) {
                                 {3, 161, 9, 50, RIGHT, ", ldb=170, ldc=165", 170, 165},
                                 {40, 2, 40, 10, RIGHT, "", 0, 0},
                                 {2, 3, 70, 60, RIGHT, "", 0, 0},
+                                {4000, 1, 1, 70, RIGHT, "", 0, 0},
+                                {1030, 8, 3, 60, RIGHT, "", 0, 0},
                                 {4, 5, 6, 0, RIGHT, "", 0, 0},
                                 {0, 5, 6, 50, RIGHT, "", 0, 0},
                                 {5, 0, 6, 50, RIGHT, "", 0, 0}};
@@ -82,7 +84,9 @@ static void sparse_all(cts *s) {
         {9, 5, 7, 60, FALLS, "", 0, 0},         {9, 5, 7, 60, BEYOND, "", 0, 0},
         {9, 5, 7, 60, BEYOND, ", nnz=5", 0, 0}, {9, 5, 7, 60, FAR_BEYOND, "", 0, 0},
         {1, 64, 200, 70, COLUMN, "", 0, 0},     {9, 5, 7, 60, BOTH, "", 0, 0},
-        {40, 1, 60, 30, COLUMN, "", 0, 0},      {5, 0, 6, 50, COLUMN, "", 0, 0}};
+        {40, 1, 60, 30, COLUMN, "", 0, 0},      {5, 0, 6, 50, COLUMN, "", 0, 0},
+        {4000, 1, 1, 70, COLUMN, "", 0, 0},     {4000, 9, 1, 70, BOTH, "", 0, 0},
+        {1030, 2, 3, 60, FALLS, "", 0, 0}};
     for (size_t t = 0; t < 4; t++)
         for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) sparse(s, &ROWS[i], FLOATS[t]);
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) sparse(s, &WRONG[i], HG_TYPE_F32);

@@ -33,11 +33,11 @@ static kir_value *wrong_of(checker *c, kir_value *at, kir_value **value, kir_val
     }
     kir_value *index = *value = element(c, at);
     *falls = NULL;
-    if (c->wide) {
-        kir_value *negative = below(b, u64(b, INT64_MAX), index),
-                  *from_end = kir_add(b, index, c->limit);
-        index = kir_select(b, negative, from_end, index);
-    }
+    if (!c->wide)
+        return expand_not_below(&c->w, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, index), c->limit);
+    kir_value *negative = below(b, u64(b, INT64_MAX), index),
+              *from_end = kir_add(b, index, c->limit);
+    index = kir_select(b, negative, from_end, index);
     return kir_not(b, below(b, index, c->limit));
 }
 
@@ -61,12 +61,16 @@ static void next(checker *c, kir_value *loop, uint64_t step) {
 static void look(checker *c) {
     kir_builder *b = &c->w.b;
     kir_value *lane = expand_id(&c->w, HG_ID_LANE_IDX_X, HG_TYPE_U32), *value, *falls;
+    lane = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, lane);
     kir_set(b, c->any, u32(b, 0));
-    kir_set(b, c->at, kir_add(b, c->first, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, lane)));
-    kir_value *each = loop(c), *wrong = wrong_of(c, kir_get(b, c->at), &value, &falls);
+    kir_set(b, c->at, c->first);
+    kir_value *each = loop(c), *mine = kir_add(b, kir_get(b, c->at), lane),
+              *inside = kir_if_begin(b, below(b, mine, c->behind)),
+              *wrong = wrong_of(c, mine, &value, &falls);
     if (falls) wrong = either(b, wrong, falls);
     kir_value *before = kir_get(b, c->any), *now = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, wrong);
     kir_set(b, c->any, either(b, before, now));
+    kir_if_end(b, inside);
     next(c, each, PLAN_INDEX_LANES);
 }
 

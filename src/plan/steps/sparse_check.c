@@ -1,4 +1,4 @@
-/* The check of sparse_gemm: a block a few rows, its lanes the entries of a row.
+/* The check of sparse_gemm: a block a few rows, its lanes the rows and then their entries.
  * Must not know: launches. */
 #include "plan/steps/sparse.h"
 #include "kir/sugar.h"
@@ -10,9 +10,12 @@ typedef struct checker {
     kir_var *row, *at, *any;
 } checker;
 
+static kir_value *load_short(checker *c, uint32_t array, kir_value *index) {
+    return expand_load(&c->w, HG_TYPE_U32, array, by(&c->w.b, KIR_MUL, index, 4));
+}
+
 static kir_value *load(checker *c, uint32_t array, kir_value *index) {
-    kir_value *v = expand_load(&c->w, HG_TYPE_U32, array, by(&c->w.b, KIR_MUL, index, 4));
-    return kir_convert(&c->w.b, KIR_ZEXT, HG_TYPE_U64, v);
+    return kir_convert(&c->w.b, KIR_ZEXT, HG_TYPE_U64, load_short(c, array, index));
 }
 
 static kir_value *smaller(kir_builder *b, kir_value *x, kir_value *y) {
@@ -40,27 +43,46 @@ static void found(checker *c, kir_value *wrong) {
     kir_set(b, c->any, kir_binary(b, KIR_OR, before, kir_convert(b, KIR_ZEXT, HG_TYPE_U32, wrong)));
 }
 
-/* Whether the lane finds anything that is wrong. */
+/* Each lane has a number of its own from *var up to `end`, fewer than 2^32 of them, in turns of all
+ * lanes; what is in between is done where there is such a number. */
+typedef struct turns {
+    kir_value *loop, *inside, *mine;
+} turns;
+
+static turns turns_begin(checker *c, kir_var *var, kir_value *end) {
+    kir_builder *b = &c->w.b;
+    turns t = {.loop = loop_below(b, var, end)};
+    kir_value *at = kir_get(b, var),
+              *left = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, kir_binary(b, KIR_SUB, end, at));
+    t.mine = kir_add(b, at, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, c->lane));
+    t.inside = kir_if_begin(b, below(b, c->lane, left));
+    return t;
+}
+
+static void turns_end(checker *c, kir_var *var, turns t) {
+    kir_if_end(&c->w.b, t.inside);
+    add_to(&c->w.b, var, PLAN_SPARSE_LANES);
+    kir_loop_end(&c->w.b, t.loop);
+}
+
+/* Whether the lane finds anything that is wrong: of rows, where they end, and of the entries from
+ * the block's first row to its end, which are those of its rows unless a row is wrong. */
 static void look(checker *c) {
     kir_builder *b = &c->w.b;
     kir_set(b, c->any, u32(b, 0));
     kir_set(b, c->row, c->first);
-    kir_value *rows = loop_below(b, c->row, c->behind), *row = kir_get(b, c->row);
-    kir_value *from = load(c, PLAN_SPARSE_PTR, row),
-              *to = load(c, PLAN_SPARSE_PTR, by(b, KIR_ADD, row, 1));
-    kir_value *falls = below(b, to, from), *beyond = below(b, c->limit, to);
-    found(c, falls);
-    found(c, beyond);
-    kir_value *good = kir_if_begin(b, kir_not(b, beyond));
-    kir_set(b, c->at, kir_add(b, from, c->lane));
-    kir_value *entries = loop_below(b, c->at, to),
-              *column = load(c, PLAN_SPARSE_INDICES, kir_get(b, c->at));
-    found(c, kir_not(b, below(b, column, expand_value(&c->w, PLAN_SPARSE_COLUMNS))));
-    add_to(b, c->at, PLAN_SPARSE_LANES);
-    kir_loop_end(b, entries);
-    kir_if_end(b, good);
-    add_to(b, c->row, 1);
-    kir_loop_end(b, rows);
+    turns rows = turns_begin(c, c->row, c->behind);
+    kir_value *from = load_short(c, PLAN_SPARSE_PTR, rows.mine),
+              *to = load_short(c, PLAN_SPARSE_PTR, by(b, KIR_ADD, rows.mine, 1));
+    found(c, below(b, to, from));
+    found(c, expand_above(&c->w, to, c->limit));
+    turns_end(c, c->row, rows);
+    kir_value *end = smaller(b, load(c, PLAN_SPARSE_PTR, c->behind), c->limit);
+    kir_set(b, c->at, load(c, PLAN_SPARSE_PTR, c->first));
+    turns entries = turns_begin(c, c->at, end);
+    kir_value *column = load_short(c, PLAN_SPARSE_INDICES, entries.mine);
+    found(c, expand_not_below(&c->w, column, expand_value(&c->w, PLAN_SPARSE_COLUMNS)));
+    turns_end(c, c->at, entries);
 }
 
 static void fault(checker *c, kir_value *wrong, uint32_t operand, const char *message, kir_value *x,
@@ -113,7 +135,7 @@ kir_module *plan_sparse_check(const plan_kernel_key *key) {
     c.at = kir_var_create(b->module, b->function, HG_TYPE_U64, 0, "at");
     c.any = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, "any");
     c.limit = limit_of(&c);
-    c.lane = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, expand_id(&c.w, HG_ID_LANE_IDX_X, HG_TYPE_U32));
+    c.lane = expand_id(&c.w, HG_ID_LANE_IDX_X, HG_TYPE_U32);
     kir_value *block = kir_convert(b, KIR_ZEXT, HG_TYPE_U64,
                                    expand_id(&c.w, HG_ID_BLOCK_IDX_X, HG_TYPE_U32));
     c.first = kir_mul(b, block, expand_value(&c.w, PLAN_SPARSE_STEP));

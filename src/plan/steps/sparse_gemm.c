@@ -48,13 +48,19 @@ static void ranges(plan_call *call) {
 
 /* ---- launches ---- */
 
-enum { LANES = 32, TILES = 4, SOME = 32 };
+enum { LANES = 32, TILES = 4, SOME = 32, FEW_COLUMNS = 8 };
 
 /* How many entries a has; where nobody says it, some of each row. */
 static uint64_t entries_of(const plan_call *call) {
     uint64_t k = number(call, K);
     return plan_is_given(call, NNZ) ? number(call, NNZ)
                                     : plan_times(number(call, M), k < SOME ? k : SOME);
+}
+
+/* Rows of a block that looks at them, or has few columns: those are quick. */
+static uint64_t rows_of_a_quick_block(uint64_t rows) {
+    uint64_t step = rows / 64 < 1 ? 1 : rows / 64 > 256 ? 256 : rows / 64;
+    return rows / step < UINT32_MAX ? step : rows / UINT32_MAX + 1;
 }
 
 /* Rows that a block has: blocks enough for many threads, and none of a few operations only. */
@@ -81,8 +87,27 @@ static void product(const plan_call *call, plan_expansion *x, plan_part bad, uin
                      (uint32_t[]){LANES, 1, 1}, 0, parts, values);
 }
 
+/* Few columns: a lane has rows of them, on a CPU as scalar code. */
+static void lines(const plan_call *call, plan_expansion *x, plan_part bad) {
+    uint64_t m = number(call, M), n = number(call, N);
+    uint32_t block = plan_tile(x, LIBRARY_TILE_SEGMENT_LANES);
+    uint64_t step = block > 1 ? 1 : rows_of_a_quick_block(m);
+    plan_kernel_key key = plan_library_key(LIBRARY_SPARSE_LINES, (hg_type)call->type, HG_OP_MOV,
+                                           (int32_t[]){(int32_t)n, (int32_t)block}, 6, 4);
+    plan_part parts[6 + PLAN_CHAIN_ARRAYS] = {plan_part_of(call, VALUES),
+                                              plan_part_of(call, INDICES),
+                                              plan_part_of(call, PTR),
+                                              plan_part_of(call, B),
+                                              bad,
+                                              plan_part_of(call, C)};
+    plan_fuse(x, &key, parts, PLAN_BEHIND);
+    x->work = plan_times(entries_of(call), n);
+    plan_expand_launch(x, &key, (m - 1) / step + 1, block, 0, parts,
+                       (uint64_t[]){m, row_of(call, LDB), row_of(call, LDC), step});
+}
+
 static void expand(const plan_call *call, plan_expansion *x) {
-    uint64_t m = number(call, M), n = number(call, N), step = rows_of_a_block(m),
+    uint64_t m = number(call, M), n = number(call, N), step = rows_of_a_quick_block(m),
              whole = n / (LANES * TILES) * (LANES * TILES);
     static const uint32_t zero = 0;
     if (m == 0) return;
@@ -98,6 +123,10 @@ static void expand(const plan_call *call, plan_expansion *x) {
                        (uint64_t[]){m, number(call, K), step,
                                     plan_named_or(call, "nnz", PLAN_SPARSE_ALL),
                                     hg_type_size_bytes((hg_type)call->type)});
+    if (n > 0 && n <= FEW_COLUMNS) {
+        lines(call, x, bad);
+        return;
+    }
     if (whole) product(call, x, bad, 0, whole, TILES);
     if (n > whole) product(call, x, bad, whole, n - whole, 1);
 }

@@ -72,3 +72,18 @@ void expand_store(expand_kernel *w, uint32_t array, kir_value *byte, kir_value *
     kir_place at = place(w, array, byte);
     kir_access_make(&w->b, KIR_STORE, value->type, &at, 1, &value);
 }
+
+kir_value *expand_above(expand_kernel *w, kir_value *x, kir_value *limit) {
+    kir_builder *b = &w->b;
+    kir_value *most = kir_const(b, HG_TYPE_U64, UINT32_MAX),
+              *small = kir_binary(b, KIR_CMP_ULT, limit, most),
+              *least = kir_select(b, small, limit, most);
+    return kir_binary(b, KIR_CMP_ULT, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, least), x);
+}
+
+kir_value *expand_not_below(expand_kernel *w, kir_value *x, kir_value *limit) {
+    kir_builder *b = &w->b;
+    kir_value *none = kir_binary(b, KIR_CMP_EQ, limit, kir_const(b, HG_TYPE_U64, 0)),
+              *last = kir_binary(b, KIR_SUB, limit, kir_const(b, HG_TYPE_U64, 1));
+    return kir_binary(b, KIR_OR, none, expand_above(w, x, last));
+}

@@ -28,5 +28,8 @@ kir_value *expand_id(expand_kernel *w, hg_idname which, uint8_t type);
 /* The element at a byte (u64) of an array's part. */
 kir_value *expand_load(expand_kernel *w, uint8_t type, uint32_t array, kir_value *byte);
 void expand_store(expand_kernel *w, uint32_t array, kir_value *byte, kir_value *value);
+/* Whether a u32 is not below a u64, or is above it, compared in 32 bits. */
+kir_value *expand_not_below(expand_kernel *w, kir_value *x, kir_value *limit);
+kir_value *expand_above(expand_kernel *w, kir_value *x, kir_value *limit);
 
 #endif
