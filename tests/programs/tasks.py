@@ -219,7 +219,7 @@ class Mlp:
     OLD = ["dense", "softmax"]
 
     def __init__(self, random, long):
-        n, sizes = (64, (784, 256, 10)) if long else (3, (50, 16, 7))
+        n, sizes = (64, (784, 256, 10)) if long else (11, (50, 16, 7))
         self.sizes = sizes
         self.x = random.standard_normal((n, sizes[0]), np.float32)
         self.w = [(random.standard_normal(shape, np.float32) / np.float32(math.sqrt(shape[0]))) for shape in zip(sizes, sizes[1:])]
