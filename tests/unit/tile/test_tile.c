@@ -680,24 +680,24 @@ static void test_levels(void) {
         for (int op = 0; op < KIR_OP_COUNT; op++)
             for (int k = 0; k < TILE_KIND_COUNT; k++)
                 for (unsigned v = 0; v < TILE_VARIANT_COUNT; v++) {
-                    CHECK((tile_op_handler(base, op, k, v) == NULL) ==
-                          (tile_op_handler(other, op, k, v) == NULL));
-                    if (!tile_op_handler(base, op, k, v) || op == KIR_FMAD)
+                    CHECK((tile_op_handler(base, (kir_op)op, k, v) == NULL) ==
+                          (tile_op_handler(other, (kir_op)op, k, v) == NULL));
+                    if (!tile_op_handler(base, (kir_op)op, k, v) || op == KIR_FMAD)
                         continue; /* either of two */
                     const kir_op_info *row = kir_op_get((kir_op)op);
                     bool shift = row->flags & KIR_F_SHIFTS,
                          compare = row->result == KIR_RESULT_BOOL, select = op == KIR_SELECT;
                     int kinds[3] = {select ? 0 : k, shift ? 2 : k, k};
-                    compare_handlers(tile_op_handler(base, op, k, v),
-                                     tile_op_handler(other, op, k, v), kinds, compare ? 0 : k,
-                                     select, kir_op_name((kir_op)op), other->name);
+                    compare_handlers(tile_op_handler(base, (kir_op)op, k, v),
+                                     tile_op_handler(other, (kir_op)op, k, v), kinds,
+                                     compare ? 0 : k, select, kir_op_name((kir_op)op), other->name);
                 }
         for (int op = 0; op < KIR_OP_COUNT; op++)
             for (int from = 0; from < TILE_KIND_COUNT; from++)
                 for (int to = 0; to < TILE_KIND_COUNT; to++)
-                    if (tile_convert_handler(base, op, from, to))
-                        compare_handlers(tile_convert_handler(base, op, from, to),
-                                         tile_convert_handler(other, op, from, to),
+                    if (tile_convert_handler(base, (kir_op)op, from, to))
+                        compare_handlers(tile_convert_handler(base, (kir_op)op, from, to),
+                                         tile_convert_handler(other, (kir_op)op, from, to),
                                          (int[3]){from, from, from}, to, false,
                                          kir_op_name((kir_op)op), other->name);
         for (uint32_t i = 0; i < base->derived_count; i++) {
