@@ -255,6 +255,8 @@ static void all_definitions(void) {
     for (size_t i = 0; i < HG_COUNT_OF(NATIVE); i++) {
         if (NATIVE[i].f32) definition(&NATIVE[i], HG_TYPE_F32);
         if (NATIVE[i].f64) definition(&NATIVE[i], HG_TYPE_F64);
+        definition(&NATIVE[i], HG_TYPE_F16); /* where there is one */
+        definition(&NATIVE[i], HG_TYPE_BF16);
         for (size_t k = 0; k < HG_COUNT_OF(INTEGERS) && NATIVE[i].integers; k++)
             definition(&NATIVE[i], INTEGERS[k]);
     }

@@ -49,8 +49,9 @@ void exact_end(exact *e);
 double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, uint64_t got);
 /* The true value of an f32 or two, rounded to f32. */
 uint64_t exact_nearest(exact *e, const function *f, uint32_t x, uint32_t y);
-/* The true value at any x, rounded to odd: then to any format of fewer than 52 bits rightly. */
-double exact_odd(exact *e, const function *f, double x);
+/* The true value at any x and y, rounded to odd: then to any format of fewer than 52 bits rightly.
+ */
+double exact_odd(exact *e, const function *f, double x, double y);
 /* Whether it is x/2 and a little more, towards positive infinity: next to 0 of gelu and swish. */
 bool exact_is_half(const function *f, uint32_t x);
 /* How far the fast reference is from the true value, in the same units. */
@@ -105,8 +106,9 @@ size_t hard_inputs(const function *f, uint64_t *x, size_t room, uint64_t seed);
 
 /* ---- halves.c ---- */
 
-/* Functions of one argument, or one of them, of f16 and bf16 at all arguments. list: what is wrong.
- */
-void check_halves(const function *only, const library_choice *library, bool list);
+/* Functions, or one of them, of f16 and bf16: of one argument at all of them, of two at some pairs.
+ * all: at every pair, of the part; of one argument what is wrong is listed. */
+void check_halves(const function *only, const library_choice *library, bool all,
+                  const uint64_t *part);
 
 #endif

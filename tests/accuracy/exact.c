@@ -137,8 +137,9 @@ uint64_t exact_nearest(exact *e, const function *f, uint32_t x, uint32_t y) {
     return bits_of_number((double)mpfr_get_flt(e->r, MPFR_RNDN), false);
 }
 
-double exact_odd(exact *e, const function *f, double x) {
+double exact_odd(exact *e, const function *f, double x, double y) {
     mpfr_set_d(e->x, x, MPFR_RNDN);
+    mpfr_set_d(e->y, y, MPFR_RNDN);
     compute(e, f);
     double cut = mpfr_get_d(e->r, MPFR_RNDZ);
     if (!mpfr_regular_p(e->r) || mpfr_cmp_d(e->r, cut) == 0) return cut;

@@ -4,14 +4,16 @@
  * [--backend B] [--pretend WORDS] [--level L]
  *         --all        every bit pattern of f32 (of an odd function the positive ones, and that the
  * negative ones mirror them)
- *         --part I/N   of these the I-th of N parts, from 0 on; I-J/N: to the J-th
+ *         --part I/N   of these, or of random ones, the I-th of N parts, from 0 on; I-J/N: to the
+ * J-th
  *         --every N    every N-th bit pattern
  *         --random N   N random arguments (rounded up to whole chunks of 65,536)
  *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or
  * whose reduction is hardest
  *         --peers      glibc, libmvec and SLEEF on the same arguments
- *         --halves     f16 and bf16 of every function of one argument, or of FUNCTION, at all
- * 65,536; with --all the results that are wrong, as rows of define/halves.def
+ *         --halves     f16 and bf16 of every function, or of FUNCTION: of one argument at all
+ * 65,536, with --all the results that are wrong, as rows of define/halves.def; of two arguments at
+ * a few first arguments with all second ones, with --all at every pair, or a part of them
  *         --against L  no errors: the results' bits (any NaN is one) beside those of the CPU level
  * L, which lowers operations in another way. Prints the number of results that differ and the first
  * argument of one accuracy --nearest      every 65,521st pattern of every function whose f32 is
@@ -443,6 +445,13 @@ static void check_worst(const char *path, const library_choice *library) {
     if (file) fclose(file);
 }
 
+/* Of the task's chunks those of the part; inputs are counted again. */
+static void take_part(task *t, const uint64_t *part) {
+    t->first = t->chunks * part[0] / part[2];
+    t->chunks = t->chunks * (part[1] + 1) / part[2];
+    if (part[2] > 1) t->inputs = (t->chunks - t->first) * CHUNK;
+}
+
 /* "I/N" or "I-J/N" */
 static bool read_part(const char *text, uint64_t *part) {
     if (sscanf(text, "%" SCNu64 "-%" SCNu64 "/%" SCNu64, &part[0], &part[1], &part[2]) != 3) {
@@ -512,7 +521,7 @@ int main(int argc, char **argv) {
         slice.chunks = 1;
         if (is_nearest(&slice)) measure(&slice, 1);
     }
-    if (halves) check_halves(t.f, &t.library, all);
+    if (halves) check_halves(t.f, &t.library, all, part);
     if (worst) check_worst(worst, &t.library);
     if (t.f && (all || t.every) && !t.wide && t.f->args == 1) {
         t.from = t.every ? SOURCE_EVERY : SOURCE_ALL;
@@ -520,16 +529,16 @@ int main(int argc, char **argv) {
         t.inputs = (UINT64_C(1) << 32) / t.every;
         t.chunks = (t.inputs + CHUNK - 1) / CHUNK;
         if (all && t.f->odd && !t.against) t.chunks /= 2;
-        t.first = t.chunks * part[0] / part[2];
-        t.chunks = t.chunks * (part[1] + 1) / part[2];
-        if (part[2] > 1) t.inputs = (t.chunks - t.first) * CHUNK;
+        take_part(&t, part);
         measure(&t, threads);
     }
     if (t.f && random) {
         t.from = SOURCE_RANDOM;
         t.chunks = (random + CHUNK - 1) / CHUNK;
         t.inputs = t.chunks * CHUNK;
+        take_part(&t, part);
         measure(&t, threads);
+        t.first = 0;
     }
     if (t.f && hard && t.wide && t.f->args == 1) {
         uint64_t *list = calloc(hard, sizeof *list);

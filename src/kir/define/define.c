@@ -91,7 +91,9 @@ static kir_value *(*const NEAREST[KIR_FN_COUNT])(kir_builder *b, kir_value *x) =
     [HG_OP_SINPI] = nearest_sinpi, [HG_OP_COSPI] = nearest_cospi,
 };
 
-static kir_value *(*const NEAREST_PAIRS[KIR_FN_COUNT])(kir_builder *b, kir_value *const *arg) = {
+/* Of F32, F16 and BF16. */
+static kir_value *(*const NEAREST_PAIRS[KIR_FN_COUNT])(kir_builder *b, hg_type type,
+                                                       kir_value *const *arg) = {
     [HG_OP_POW] = nearest_pow, [HG_OP_ATAN2] = nearest_atan2, [HG_OP_HYPOT] = nearest_hypot};
 
 static bool in_range(uint16_t fn, hg_type type) {
@@ -99,7 +101,8 @@ static bool in_range(uint16_t fn, hg_type type) {
 }
 
 bool kir_define_exists(uint16_t fn, hg_type type) {
-    if (!in_range(fn, type) || kir_is_half(type)) return false;
+    if (!in_range(fn, type)) return false;
+    if (kir_is_half(type)) return NEAREST_PAIRS[fn];
     if (fn == HG_OP_POWM) return hg_type_is_unsigned(type);
     if (fn == KIR_FN_FMA_BF16) return type == HG_TYPE_F32;
     if (fn == HG_OP_DOT4) return type == HG_TYPE_I32 || type == HG_TYPE_U32;
@@ -118,7 +121,7 @@ bool kir_define_is_small(uint16_t fn, hg_type type) {
 
 kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {
     if (type == HG_TYPE_F32 && NEAREST[fn]) return NEAREST[fn](b, args[0]);
-    if (type == HG_TYPE_F32 && NEAREST_PAIRS[fn]) return NEAREST_PAIRS[fn](b, args);
+    if (type != HG_TYPE_F64 && NEAREST_PAIRS[fn]) return NEAREST_PAIRS[fn](b, type, args);
     return DEFINITIONS[fn].define(b, type, args);
 }
 

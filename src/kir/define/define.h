@@ -6,8 +6,8 @@
 #include "kir/builder.h"
 
 /* ---- define/: the one definition of every derived function over primitives ---- */
-/* Emits the definition's operations inline. atlas_type gives signedness; floats are F32 or F64
- * only. */
+/* Emits the definition's operations inline. atlas_type gives signedness; floats are F32 or F64, of
+ * POW, ATAN2 and HYPOT halves too. */
 kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type atlas_type, kir_value *const *args);
 uint8_t kir_define_args(uint16_t fn); /* number of arguments */
 bool kir_define_exists(uint16_t fn, hg_type atlas_type);

@@ -111,9 +111,9 @@ kir_value *nearest_erfc(kir_builder *b, kir_value *x);
 kir_value *nearest_rsqrt(kir_builder *b, kir_value *x);
 kir_value *nearest_cbrt(kir_builder *b, kir_value *x);
 /* nearest_pairs.c: of F32 */
-kir_value *nearest_pow(kir_builder *b, kir_value *const *arg);
-kir_value *nearest_atan2(kir_builder *b, kir_value *const *arg);
-kir_value *nearest_hypot(kir_builder *b, kir_value *const *arg);
+kir_value *nearest_pow(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *nearest_atan2(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *nearest_hypot(kir_builder *b, hg_type type, kir_value *const *arg);
 
 /* Bits of a float as an integer of its width, and back. */
 static inline uint8_t bits_type(uint8_t real) {

@@ -254,10 +254,25 @@ kir_value *nearest_log(kir_builder *b, kir_value *x) {
     return log_ends(&n, CORRECTED(&n, x, r, LIST));
 }
 
+/* The ends, and what the list corrects, stand behind a branch that arguments below the one with the
+ * bits `first` take, and all that are not finite and positive. */
+static num rarely(const nearest *n, num r, uint32_t first, const exception *list, size_t count) {
+    kir_builder *b = n->k.b;
+    kir_var *result = kir_var_create(b->module, b->function, HG_TYPE_F32, 0, NULL);
+    num above = int_add(b, bits_of(b, n->x), 0 - (uint64_t)first);
+    num rare = kir_binary(b, KIR_CMP_ULT, kir_const(b, HG_TYPE_U32, 0x7F7FFFFF - first), above);
+    kir_set(b, result, r);
+    kir_value *branch = kir_if_begin(b, rare);
+    kir_set(b, result, log_ends(n, corrected(n, n->x, r, list, count)));
+    kir_if_end(b, branch);
+    return kir_get(b, result);
+}
+
 kir_value *nearest_log2(kir_builder *b, kir_value *x) {
     nearest n = near_begin(b, x);
     logarithm l = log_parts_of(&n.k, widen(&n, x), NULL);
-    return log_ends(&n, narrow(&n, mad(&n.k, l.g, cst(&n.k, log2e_f64[0]), l.e)));
+    num r = narrow(&n, mad(&n.k, l.g, cst(&n.k, log2e_f64[0]), l.e));
+    return rarely(&n, r, 1, NULL, 0);
 }
 
 kir_value *nearest_log10(kir_builder *b, kir_value *x) {
@@ -265,10 +280,10 @@ kir_value *nearest_log10(kir_builder *b, kir_value *x) {
     const real *k = &n.k;
     logarithm l = log_parts_of(k, widen(&n, x), NULL);
     num e = scaled(k, l.e, log10_2_f64[0]);
-    static const exception LIST[] = {
+    static const exception TINY[] = {
         {0x0EFEEE7A, 0xC1E99D23}, {0x120B93DC, 0xC1DAD957}, {0x13AE78D3, 0xC1D2D957}};
     num r = narrow(&n, mad(k, l.g, cst(k, log10e_f64[0]), e));
-    return log_ends(&n, CORRECTED(&n, x, r, LIST));
+    return rarely(&n, r, TINY[2].x + 1, TINY, HG_COUNT_OF(TINY));
 }
 
 /* log(1 + t), t > -1 */

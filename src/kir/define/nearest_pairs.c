@@ -1,16 +1,31 @@
-/* POW ATAN2 HYPOT of F32, rounded correctly. HYPOT from its exact square. POW and ATAN2 first in
- * F64; where the numbers as near to that as its error allows do not round to one, lanes go on with
- * sums of two F64, off by less than 2^-93, and powers that are numbers of F64 are told from those
- * next to one in whole numbers.
+/* POW ATAN2 HYPOT of F32, F16 and BF16, rounded correctly. HYPOT from its exact square. POW and
+ * ATAN2 first in F64; where the numbers as near to that as its error allows do not round to one,
+ * lanes go on with sums of two F64, off by less than 2^-93, and powers that are numbers of F64 are
+ * told from those next to one in whole numbers. Halves are widened, and F64 is rounded to them.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
+#include "kir/define/define.h"
 #include "kir/define/nearest.h"
 #include "kir/builder.h"
 #include <math.h>
 
+static num argument(kir_builder *b, hg_type type, num x) {
+    return kir_is_half(type) ? kir_widen_half(b, type, x) : x;
+}
+/* r of F64, rounded to the type once, as F32. */
+static num rounded_to(const nearest *n, hg_type type, num r) {
+    if (!kir_is_half(type)) return narrow(n, r);
+    return kir_widen_half(n->k.b, type, kir_round_half(n->k.b, type, r, false));
+}
+/* Of a number of the type, as F32. */
+static num as_result(kir_builder *b, hg_type type, num r) {
+    return kir_is_half(type) ? kir_narrow_half(b, type, r) : r;
+}
+
 /* Whether r and all numbers that are at most off r away round to one. */
-static num settled(const nearest *n, num r, double off) {
-    num low = narrow(n, scaled(&n->k, r, 1 - off)), high = narrow(n, scaled(&n->k, r, 1 + off));
+static num settled(const nearest *n, hg_type type, num r, double off) {
+    num low = rounded_to(n, type, scaled(&n->k, r, 1 - off)),
+        high = rounded_to(n, type, scaled(&n->k, r, 1 + off));
     return kir_binary(n->k.b, KIR_CMP_EQ, bits_of(n->k.b, low), bits_of(n->k.b, high));
 }
 
@@ -131,7 +146,7 @@ static num is_number_of_f64(const real *k, num x, num y) {
 }
 
 /* |x|^y. A larger |y| than 2^40 overflows or underflows just as well, and 1^y stays 1. */
-static num power_of_magnitude(const nearest *n, num y) {
+static num power_of_magnitude(const nearest *n, hg_type type, num y) {
     const real *k = &n->k;
     kir_builder *b = k->b;
     num a = widen(n, magnitude(&n->single, n->x));
@@ -140,7 +155,7 @@ static num power_of_magnitude(const nearest *n, num y) {
     num r = exp_of(k, at_least(k, at_most(k, p, 92.0), -110.0));
     kir_var *result = variable(k, HG_TYPE_F64);
     kir_set(b, result, r);
-    num branch = kir_if_begin(b, kir_not(b, settled(n, r, 0x1p-44)));
+    num branch = kir_if_begin(b, kir_not(b, settled(n, type, r, 0x1p-44)));
     dw l = log_exactly(k, a), q = two_prod(k, limited, l.h);
     num shifted;
     dw e = exp_exactly(k, fast_two_sum(k, q.h, add(k, q.l, mul(k, limited, l.l))), &shifted);
@@ -153,12 +168,14 @@ static num power_of_magnitude(const nearest *n, num y) {
     kir_if_end(b, next);
     kir_set(b, result, times_power(k, made_odd(k, e.h, kir_get(b, rest)), shifted));
     kir_if_end(b, branch);
-    return narrow(n, kir_get(b, result));
+    return rounded_to(n, type, kir_get(b, result));
 }
 
-kir_value *nearest_pow(kir_builder *b, kir_value *const *arg) {
-    nearest n = near_begin(b, arg[0]);
-    return pow_of_magnitude(&n.single, arg[0], arg[1], power_of_magnitude(&n, arg[1]));
+kir_value *nearest_pow(kir_builder *b, hg_type type, kir_value *const *arg) {
+    num x = argument(b, type, arg[0]), y = argument(b, type, arg[1]);
+    nearest n = near_begin(b, x);
+    num r = power_of_magnitude(&n, type, y);
+    return as_result(b, type, pow_of_magnitude(&n.single, x, y, r));
 }
 
 /* ---- the angle of a point ---- */
@@ -175,11 +192,13 @@ static dw atan_exactly(const real *k, num top, num bottom) {
 
 /* C atan2(y, x), count pi/4 ± atan t: see define_atan2. n - d and n + d of F32 are exact where they
  * are used: there n is between d/4 and d. */
-kir_value *nearest_atan2(kir_builder *b, kir_value *const *arg) {
-    nearest of_y = near_begin(b, arg[0]);
+kir_value *nearest_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
+    num given_y = argument(b, type, arg[0]), given_x = argument(b, type, arg[1]);
+    nearest of_y = near_begin(b, given_y);
     const real *k = &of_y.k, *s = &of_y.single;
-    num ay = magnitude(s, arg[0]), ax = magnitude(s, arg[1]), zero = cst(k, 0.0), one = cst(k, 1.0);
-    num swap = lt(s, ax, ay), left = is_negative(s, arg[1]);
+    num ay = magnitude(s, given_y), ax = magnitude(s, given_x), zero = cst(k, 0.0),
+        one = cst(k, 1.0);
+    num swap = lt(s, ax, ay), left = is_negative(s, given_x);
     num n = sel(s, swap, ax, ay), d = sel(s, swap, ay, ax), infinity = cst(s, (double)INFINITY);
     n = sel(s, eq(s, d, infinity), sel(s, eq(s, n, infinity), cst(s, 1.0), cst(s, 0.0)), n);
     d = sel(s, either(s, eq(s, d, infinity), eq(s, d, cst(s, 0.0))), cst(s, 1.0), d);
@@ -197,32 +216,35 @@ kir_value *nearest_atan2(kir_builder *b, kir_value *const *arg) {
     num r = add(k, scaled(k, count, quarter_pi_f64[0]), add(k, t, low));
     kir_var *result = variable(k, HG_TYPE_F64);
     kir_set(b, result, r);
-    num branch = kir_if_begin(b, kir_not(b, settled(&of_y, r, 0x1p-49)));
+    num branch = kir_if_begin(b, kir_not(b, settled(&of_y, type, r, 0x1p-49)));
     dw arc = atan_exactly(k, top, bottom), base = two_prod(k, count, cst(k, quarter_pi_f64[0]));
     dw sum = two_sum(k, base.h, arc.h);
     num rest = add(k, add(k, base.l, scaled(k, count, quarter_pi_f64[1])), arc.l);
     sum = fast_two_sum(k, sum.h, add(k, sum.l, rest));
     kir_set(b, result, made_odd(k, sum.h, sum.l));
     kir_if_end(b, branch);
-    r = real_with_sign(b, magnitude(s, narrow(&of_y, kir_get(b, result))), arg[0]);
-    num numbers = both(s, is_number(b, arg[0]), is_number(b, arg[1]));
-    return sel(s, numbers, r, single_nan(&of_y));
+    r = real_with_sign(b, magnitude(s, rounded_to(&of_y, type, kir_get(b, result))), given_y);
+    num numbers = both(s, is_number(b, given_y), is_number(b, given_x));
+    return as_result(b, type, sel(s, numbers, r, single_nan(&of_y)));
 }
 
 /* ---- the diagonal ---- */
 
 /* The squares are exact, their sum as a sum of two, and so is what the root leaves of it: less than
  * a last place, so that the root can be rounded to odd. */
-kir_value *nearest_hypot(kir_builder *b, kir_value *const *arg) {
-    nearest n = near_begin(b, arg[0]);
+kir_value *nearest_hypot(kir_builder *b, hg_type type, kir_value *const *arg) {
+    num given_x = argument(b, type, arg[0]), given_y = argument(b, type, arg[1]);
+    nearest n = near_begin(b, given_x);
     const real *k = &n.k, *s = &n.single;
-    num ax = magnitude(s, arg[0]), ay = magnitude(s, arg[1]), x = widen(&n, ax), y = widen(&n, ay);
+    num ax = magnitude(s, given_x), ay = magnitude(s, given_y), x = widen(&n, ax),
+        y = widen(&n, ay);
     num xx = mul(k, x, x);
     dw sum = two_sum(k, xx, mul(k, y, y));
     num root = kir_unary(b, KIR_FSQRT, sum.h);
     dw square = two_prod(k, root, root);
     num rest = add(k, sub(k, sub(k, sum.h, square.h), square.l), sum.l);
-    num r = narrow(&n, made_odd(k, root, rest)), infinity = cst(s, (double)INFINITY);
+    num r = rounded_to(&n, type, made_odd(k, root, rest)), infinity = cst(s, (double)INFINITY);
     r = sel(s, both(s, is_number(b, ax), is_number(b, ay)), r, single_nan(&n));
-    return sel(s, either(s, eq(s, ax, infinity), eq(s, ay, infinity)), infinity, r);
+    r = sel(s, either(s, eq(s, ax, infinity), eq(s, ay, infinity)), infinity, r);
+    return as_result(b, type, r);
 }

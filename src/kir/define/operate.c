@@ -86,12 +86,14 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
 
 /* On halves: bits where the meaning is about bits, else the operation of f32, rounded once more.
  * That is one rounding in all for add, sub, mul, div and sqrt (Figueroa 1995) and for what is exact
- * in f32; fma and fms have one by their own way, mad has two by definition. Functions of one
- * argument are rounded correctly: where twice is not once, a list has the result. */
+ * in f32; fma and fms have one by their own way, mad has two by definition. Functions are rounded
+ * correctly: those of two arguments have definitions of their own, and of one argument a list has
+ * the result where twice is not once. */
 static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
     if (fn == HG_OP_MOV) return a[0];
     if (fn == HG_OP_ABS) return kir_binary(b, KIR_AND, a[0], kir_const(b, HG_TYPE_U16, 0x7FFF));
     if (fn == HG_OP_NEG) return kir_binary(b, KIR_XOR, a[0], kir_const(b, HG_TYPE_U16, 0x8000));
+    if (kir_define_exists(fn, type)) return define(b, fn, type, a);
     kir_value *w[4] = {0};
     uint8_t count = kir_operate_args(fn);
     for (uint8_t i = 0; i < count; i++) w[i] = kir_widen_half(b, type, a[i]);
