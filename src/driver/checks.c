@@ -28,3 +28,11 @@ hg_status hg_driver_check_recordable(const char *driver, const hg_device_caps *c
     }
     return HG_OK;
 }
+
+hg_status hg_driver_check_table(uint32_t arenas, uint32_t most) {
+    if (arenas <= most) return HG_OK;
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                   "the program finds buffers by handles it computes; this device reaches %u "
+                   "arenas that way, %u are in use",
+                   (unsigned)most, (unsigned)arenas);
+}

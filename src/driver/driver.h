@@ -39,6 +39,7 @@ typedef struct hg_compiler_caps {
     /* Kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of
      * HG_CMD_LAUNCH and kernel_create. */
     bool device_form;
+    bool open_table; /* without device form: launches' open accesses go by hg_driver_launch.table */
     bool probed;     /* without device form too: the numeric probe runs when the device opens */
     bool by_aliases; /* code for each way in which slots are distinct (kir_slot.distinct), of device
                         forms that reach slots by bindings */
@@ -172,6 +173,13 @@ typedef struct hg_driver_launch {
     struct { /* open accesses */
         hg_range (*call)(void *user, uint64_t handle, bool pool, bool flat);
         void *user;
+        struct { /* the same as memory, for drivers that ask for it (open_table): kir_table_word's
+                  */
+            const uint32_t *words;
+            uint32_t counts[2];     /* entries of buffers, of pools */
+            const hg_range *arenas; /* whole, that entries name by their number */
+            uint32_t arena_count;
+        } table;
     } resolve;
     uint64_t deadline_ns, timeout_ms;
     const volatile int *cancel;
@@ -482,6 +490,8 @@ hg_status hg_driver_run(const hg_driver *driver, hg_device *device, const hg_dev
                         hg_driver_queue *queue, const hg_driver_command *command) HG_NODISCARD;
 
 /* ---- checks.c ---- */
+/* HG_ERROR_ALLOCATION_FAILED: open accesses of the device reach fewer arenas than there are. */
+hg_status hg_driver_check_table(uint32_t arenas, uint32_t most) HG_NODISCARD;
 /* HG_ERROR_INTERNAL where two slots of a dispatch are one arena: what a device with
  * target.bind_arenas relies on. */
 hg_status hg_driver_check_bound_once(const hg_driver_dispatch *dispatch) HG_NODISCARD;

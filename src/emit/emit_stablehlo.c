@@ -21,8 +21,8 @@ static uint8_t divisor_of(const kir_value *v, const uint8_t *zeros) {
     kir_access a = kir_access_of(v);
     uint64_t place = (uint64_t)v->u.mem.disp | v->u.mem.bytes | 8;
     if (v->op == KIR_ATOMIC) return v->u.mem.bytes; /* else it is a fault */
-    if (v->u.mem.has_index) {
-        uint8_t known = zeros[v->args[a.index]->id];
+    if (v->u.mem.has_index || v->u.mem.space == KIR_FLAT) {
+        uint8_t known = zeros[v->args[v->u.mem.has_index ? a.index : a.handle]->id];
         place |= known < 3 ? UINT64_C(1) << known : 8;
     }
     return (uint8_t)(place & -place);
@@ -31,19 +31,18 @@ static uint8_t divisor_of(const kir_value *v, const uint8_t *zeros) {
 hg_status emit_stablehlo_words(kir_module *kernel, uint8_t *words) {
     uint64_t slots = kernel->slots.count;
     kir_side_table zeros;
-    memset(words, 8, (size_t)slots + 2);
+    memset(words, 8, (size_t)slots + EMIT_STABLEHLO_WORDS);
     for (kir_function *f = kernel->functions; f; f = f->next) kir_number(f);
     kir_count_uses(kernel);
     HG_TRY(kir_find_zero_bits(kernel, &zeros));
     for (const kir_function *f = kernel->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (!kir_is_access(v) || v->op == KIR_CHECK) continue;
-            bool direct = v->u.mem.space != KIR_SHARED && v->u.mem.space != KIR_CLASS;
-            uint64_t place = v->u.mem.space == KIR_CLASS    ? slots
-                             : v->u.mem.space == KIR_SHARED ? slots + 1
+            uint64_t place = v->u.mem.space == KIR_CLASS    ? slots + EMIT_STABLEHLO_CLASS
+                             : v->u.mem.space == KIR_SHARED ? slots + EMIT_STABLEHLO_SHARED
+                             : kir_access_is_open(v)        ? slots + EMIT_STABLEHLO_ANY
                                                             : (uint64_t)v->u.mem.slot;
             uint8_t word = divisor_of(v, kir_side_of(&zeros, f));
-            if (direct && v->u.mem.slot < 0) continue;
             if (word < words[place]) words[place] = word;
         }
     kir_side_free(&zeros);
@@ -98,7 +97,12 @@ static void note_access(const hlo *p, const kir_value *v, uint64_t *reads, uint6
     } else if (v->u.mem.space == KIR_CLASS) {
         add(reads, hlo_of(p, HLO_CLASS_BASE));
         array = p->launch->class_array;
-    } else if (v->u.mem.slot >= 0) {
+    } else if (kir_access_is_open(v)) {
+        const hlo_item items[] = {HLO_TABLE, HLO_TABLE_BUFFERS, HLO_TABLE_POOLS};
+        for (size_t i = 0; i < HG_COUNT_OF(items); i++) add(reads, hlo_of(p, items[i]));
+        for (uint32_t i = 0; i < p->launch->table_array_count; i++)
+            note(reads, writes, hlo_array(p, p->launch->table_arrays[i]), written);
+    } else {
         add(reads, hlo_slot_limit(p, (uint32_t)v->u.mem.slot));
         add(reads, hlo_slot_base(p, (uint32_t)v->u.mem.slot));
         array = p->launch->slot_arrays[v->u.mem.slot];
@@ -525,7 +529,8 @@ static void print_called(hlo *p, const kir_function *f, uint8_t *seen, int level
 /* ---- the launch ---- */
 
 static uint64_t record_count(const hlo *p) {
-    return HLO_RECORD + p->module->inputs.count + 2 * p->module->slots.count;
+    uint64_t table = HLO_TABLE_COUNTS + HLO_ENTRY_WORDS * p->launch->table_room;
+    return hlo_table_begin(p) + (p->module->has_open ? table : 0);
 }
 
 /* One number in each lane. */
@@ -549,6 +554,21 @@ static uint32_t of_record(hlo *p, uint32_t record, uint64_t i) {
                  (unsigned)part, (unsigned)record, (unsigned long long)i, (unsigned long long)i + 1,
                  (unsigned long long)record_count(p), (unsigned)one, (unsigned)part);
     return one;
+}
+
+/* The table of memory, as it stands at the end of the record. */
+static void take_table(hlo *p, uint32_t record) {
+    uint64_t begin = hlo_table_begin(p);
+    uint32_t *items = p->items + hlo_of(p, 0);
+    for (uint32_t i = 0; i < HLO_TABLE_COUNTS; i++)
+        items[HLO_TABLE_BUFFERS + i] = everywhere(p, of_record(p, record, begin + i));
+    items[HLO_TABLE] = p->next++;
+    hg_text_addf(p->out, "    %%%u = stablehlo.slice %%%u [%llu:%llu] : (tensor<%lluxui64>) -> ",
+                 (unsigned)items[HLO_TABLE], (unsigned)record,
+                 (unsigned long long)begin + HLO_TABLE_COUNTS, (unsigned long long)record_count(p),
+                 (unsigned long long)record_count(p));
+    hlo_item_type(p, hlo_of(p, HLO_TABLE));
+    hg_text_addf(p->out, "\n");
 }
 
 static uint32_t as_type(hlo *p, uint8_t type, uint32_t a) {
@@ -708,6 +728,7 @@ static void print_tile(hlo *p) {
     print_ids(p, lane);
     if (has(reads, hlo_of(p, HLO_SHARED_BASE)))
         p->items[hlo_of(p, HLO_SHARED_BASE)] = shared_base(p, iota, lane, record);
+    if (has(reads, hlo_of(p, HLO_TABLE))) take_table(p, record);
     begin_body(p, f);
     print_own_variables(p, f, true);
     print_region(p, f->body, 0);

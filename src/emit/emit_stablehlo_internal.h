@@ -25,6 +25,9 @@ typedef enum hlo_item {
     HLO_ZERO32,
     HLO_ZERO64,                            /* zeros that the compiler cannot know */
     HLO_SHARED_BASE,                       /* where the lane's block begins in shared memory */
+    HLO_TABLE,                             /* of memory that only handles name */
+    HLO_TABLE_BUFFERS,                     /* how many entries of it are buffers', */
+    HLO_TABLE_POOLS,                       /* and pools' */
     HLO_ID,                                /* HG_ID_COUNT of them */
     HLO_CLASS_BASE = HLO_ID + HG_ID_COUNT, /* where class memory begins */
     HLO_INPUT /* of the module's inputs; then limit and base of each slot */
@@ -67,6 +70,11 @@ static inline uint32_t hlo_slot_limit(const hlo *p, uint32_t slot) {
 static inline uint32_t hlo_slot_base(const hlo *p, uint32_t slot) {
     return hlo_slot_limit(p, slot) + 1;
 }
+/* Where the table begins in the record: counts of buffers and pools, then the entries. */
+static inline uint64_t hlo_table_begin(const hlo *p) {
+    return HLO_RECORD + p->module->inputs.count + 2 * p->module->slots.count;
+}
+enum { HLO_TABLE_COUNTS = 2, HLO_ENTRY_WORDS = 4 /* of 64 bits */ };
 static inline uint64_t hlo_block_lanes(const hlo *p) {
     return (uint64_t)p->launch->block[0] * p->launch->block[1] * p->launch->block[2];
 }

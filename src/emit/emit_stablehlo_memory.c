@@ -9,6 +9,7 @@ typedef struct memory {
     uint64_t words;
     uint8_t word;         /* bytes */
     uint32_t limit, base; /* names, u64 */
+    uint32_t outside;     /* the second value of a fault outside of it */
 } memory;
 
 static uint8_t unsigned_of(uint64_t bytes) {
@@ -53,9 +54,8 @@ static memory find(hlo *p, const kir_value *v) {
         m = array_memory(p, p->launch->slot_arrays[slot]);
         m.limit = p->items[hlo_slot_limit(p, slot)];
         m.base = p->items[hlo_slot_base(p, slot)];
-    } else {
-        p->unsupported = "an access to memory that only its handle names";
     }
+    m.outside = number(p, EMIT_STABLEHLO_OUTSIDE);
     return m;
 }
 
@@ -78,13 +78,15 @@ void hlo_fault(hlo *p, const kir_value *v, uint32_t bad, uint32_t first, uint32_
     leave(p, bad);
 }
 
+static uint32_t index_of(hlo *p, const kir_value *v) {
+    return v->u.mem.has_index ? hlo_name(p, v->args[kir_access_of(v).index]) : number(p, 0);
+}
+
 /* Ends lanes that reach out of the memory; the byte offset in the array. */
-static uint32_t check(hlo *p, const kir_value *v, const memory *m) {
-    kir_access a = kir_access_of(v);
+static uint32_t check(hlo *p, const kir_value *v, const memory *m, uint32_t index) {
     uint64_t disp = (uint64_t)v->u.mem.disp,
              size = v->op == KIR_CHECK || !v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes;
-    uint32_t index = v->u.mem.has_index ? hlo_name(p, v->args[a.index]) : number(p, 0),
-             offset = disp ? sum(p, index, number(p, disp)) : index;
+    uint32_t offset = disp ? sum(p, index, number(p, disp)) : index;
     if (!v->u.mem.unchecked) {
         uint32_t bytes = number(p, size),
                  last = hlo_binary(p, "subtract", HG_TYPE_U64, m->limit, bytes),
@@ -94,12 +96,12 @@ static uint32_t check(hlo *p, const kir_value *v, const memory *m) {
             fits = hlo_and(p, fits, hlo_compare(p, "GE", HG_TYPE_U64, index, number(p, 0 - disp)));
         else if (disp)
             fits = hlo_and(p, fits, hlo_compare(p, "GE", HG_TYPE_U64, offset, index));
-        hlo_fault(p, v, hlo_and(p, p->mask, hlo_not(p, fits)), index, number(p, 0));
+        hlo_fault(p, v, hlo_and(p, p->mask, hlo_not(p, fits)), index, m->outside);
     }
     if (v->op == KIR_ATOMIC) {
         uint32_t rest = hlo_binary(p, "and", HG_TYPE_U64, offset, number(p, v->u.mem.bytes - 1u)),
                  odd = hlo_compare(p, "NE", HG_TYPE_U64, rest, number(p, 0));
-        hlo_fault(p, v, hlo_and(p, p->mask, odd), offset, number(p, 2));
+        hlo_fault(p, v, hlo_and(p, p->mask, odd), offset, number(p, EMIT_STABLEHLO_ALIGN));
     }
     return sum(p, m->base, offset);
 }
@@ -389,23 +391,113 @@ static void print_atomic(hlo *p, const kir_value *v, const memory *m, uint32_t o
     hg_text_free(&op);
 }
 
+static void print_at(hlo *p, const kir_value *v, const memory *m, uint32_t offset) {
+    if (v->op == KIR_LOAD)
+        print_load(p, v, m, offset);
+    else if (v->op == KIR_STORE)
+        print_store(p, v, m, offset);
+    else if (v->op == KIR_ATOMIC)
+        print_atomic(p, v, m, offset);
+}
+
+/* ---- memory that only its handle, or a flat address, names ---- */
+
+enum { FLAT_BITS = 40, HANDLE_INDEX = 0x7FFFFF };
+static const uint64_t FIRST_CLASS_HANDLE = UINT64_MAX - (HG_MAX_CLASSES - 1);
+
+static uint32_t with(hlo *p, const char *op, uint32_t a, uint64_t b) {
+    return hlo_binary(p, op, HG_TYPE_U64, a, number(p, b));
+}
+static uint32_t choose(hlo *p, uint32_t condition, uint32_t a, uint32_t b) {
+    return hlo_select(p, HG_TYPE_U64, condition, a, b);
+}
+static uint32_t is_number(hlo *p, uint32_t a, uint64_t b) {
+    return hlo_compare(p, "EQ", HG_TYPE_U64, a, number(p, b));
+}
+
+static uint32_t entry_word(hlo *p, uint32_t entry, uint64_t word) {
+    uint32_t at = word ? with(p, "add", entry, word) : entry;
+    return gather(p, p->items[hlo_of(p, HLO_TABLE)], HLO_ENTRY_WORDS * p->launch->table_room,
+                  "ui64", 1, word_of(p, &(memory){.word = 1}, at));
+}
+
+/* Where each lane's memory lies: its array's number among the table's, limit and base. Lanes whose
+ * handle is none end. kir/device/device.h has the table. */
+static memory find_open(hlo *p, const kir_value *v, uint32_t *index, uint32_t *arena) {
+    bool flat = v->u.mem.space == KIR_FLAT;
+    uint32_t handle = hlo_name(p, v->args[0]), given = handle, no = hlo_constant(p, KIR_BOOL, 0),
+             buffers = p->items[hlo_of(p, HLO_TABLE_BUFFERS)],
+             pools = p->items[hlo_of(p, HLO_TABLE_POOLS)],
+             pool = flat ? hlo_compare(p, "GE", HG_TYPE_U64, handle, number(p, UINT64_C(1) << 63))
+                         : hlo_constant(p, KIR_BOOL, v->u.mem.space == KIR_POOL),
+             class = v->u.mem.space == KIR_BUFFER
+                         ? hlo_compare(p, "GE", HG_TYPE_U64, handle, number(p, FIRST_CLASS_HANDLE))
+                         : no;
+    *index = index_of(p, v);
+    if (flat) {
+        if (!v->u.mem.has_index) *index = with(p, "and", handle, (UINT64_C(1) << FLAT_BITS) - 1);
+        given = with(p, "and", with(p, "shift_right_logical", handle, FLAT_BITS), HANDLE_INDEX);
+    }
+    uint32_t place = choose(p, class, number(p, 0), with(p, "and", given, HANDLE_INDEX)),
+             there = hlo_compare(p, "LT", HG_TYPE_U64, place, choose(p, pool, pools, buffers)),
+             entry = with(p, "multiply", sum(p, place, choose(p, pool, buffers, number(p, 0))),
+                          HLO_ENTRY_WORDS),
+             own = entry_word(p, entry, 0), state = entry_word(p, entry, 1),
+             base = entry_word(p, entry, 2), size = entry_word(p, entry, 3),
+             valid = with(p, "shift_right_logical", state, 32);
+    there = hlo_and(p, there, hlo_not(p, is_number(p, valid, 0)));
+    if (!flat) { /* the program's handle, or the host's, which memory may hold */
+        uint32_t host = with(p, "shift_left", with(p, "and", valid, ~UINT64_C(1)), 32),
+                 same = hlo_compare(p, "EQ", HG_TYPE_U64, own, handle);
+        host = hlo_binary(p, "or", HG_TYPE_U64, own, host);
+        same = hlo_binary(p, "or", KIR_BOOL, same, hlo_compare(p, "EQ", HG_TYPE_U64, host, handle));
+        there = hlo_and(p, there, hlo_binary(p, "or", KIR_BOOL, same, class));
+    }
+    uint32_t flag = choose(p, pool, number(p, flat ? 4 : 0), number(p, 0));
+    if (!v->u.mem.unchecked)
+        hlo_fault(p, v, hlo_and(p, p->mask, hlo_not(p, there)), given,
+                  with(p, "or", flag, EMIT_STABLEHLO_HANDLE));
+    uint32_t begin = with(p, "multiply", with(p, "subtract", handle, FIRST_CLASS_HANDLE),
+                          VEC_CLASS_BYTES);
+    *arena = with(p, "and", state, UINT32_MAX);
+    memory m = {.limit = choose(p, class, number(p, VEC_CLASS_BYTES), size),
+                .base = sum(p, base, choose(p, class, begin, number(p, 0)))};
+    m.outside = hlo_binary(p, "or", HG_TYPE_U64, with(p, "or", flag, EMIT_STABLEHLO_OUTSIDE_SIZE),
+                           with(p, "shift_left", m.limit, 3));
+    return m;
+}
+
+/* Each array of the table for the lanes that mean it. */
+static void print_open(hlo *p, const kir_value *v) {
+    uint32_t index, arena, result = 0;
+    memory found = find_open(p, v, &index, &arena);
+    uint32_t offset = check(p, v, &found, index), here = p->mask;
+    if (v->type != KIR_VOID) result = hlo_constant(p, v->type, 0);
+    for (uint32_t i = 0; i < p->launch->table_array_count && v->op != KIR_CHECK; i++) {
+        memory m = array_memory(p, p->launch->table_arrays[i]);
+        p->mask = hlo_and(p, here, is_number(p, arena, i));
+        print_at(p, v, &m, offset);
+        if (p->names[v->id]) /* an atomic operation whose old value nobody reads has none */
+            result = hlo_select(p, v->type, p->mask, p->names[v->id], result);
+    }
+    p->mask = here;
+    p->names[v->id] = result;
+}
+
 static void print_access(hlo *p, const kir_value *v) {
+    if (kir_access_is_open(v)) {
+        print_open(p, v);
+        return;
+    }
     memory m = find(p, v);
-    if (p->unsupported) return;
     if (!m.word) {
         hlo_fault(p, v, p->mask,
                   v->nargs && is_pool_or_buffer(v) ? hlo_name(p, v->args[0]) : number(p, 0),
-                  number(p, 1));
+                  number(p, EMIT_STABLEHLO_HANDLE));
         if (v->type != KIR_VOID) p->names[v->id] = hlo_constant(p, v->type, 0);
         return;
     }
-    uint32_t offset = check(p, v, &m);
-    if (v->op == KIR_LOAD)
-        print_load(p, v, &m, offset);
-    else if (v->op == KIR_STORE)
-        print_store(p, v, &m, offset);
-    else if (v->op == KIR_ATOMIC)
-        print_atomic(p, v, &m, offset);
+    print_at(p, v, &m, check(p, v, &m, index_of(p, v)));
 }
 
 static void print_fault_if(hlo *p, const kir_value *v) {
@@ -498,6 +590,9 @@ void hlo_item_type(hlo *p, uint32_t item) {
     if (item == HLO_SHARED) {
         hg_text_addf(p->out, "tensor<%llux%s>", (unsigned long long)hlo_shared_words(p),
                      hlo_element(p, unsigned_of(p->launch->shared_word)));
+    } else if (item == HLO_TABLE) {
+        hg_text_addf(p->out, "tensor<%lluxui64>",
+                     (unsigned long long)(HLO_ENTRY_WORDS * p->launch->table_room));
     } else if (item == HLO_FUEL) {
         hg_text_addf(p->out, "tensor<ui64>");
     } else if (item == HLO_ALIVE || (item >= HLO_STAYS && item <= HLO_RETURNED)) {

@@ -53,13 +53,8 @@ void hg_dispatch_free(hg_submission *d) {
 
 static hg_status check_arenas(const hg_submission *d) {
     uint32_t most = d->set->caps->compiler.target.max_arenas;
-    if (d->set->caps->compiler.target.addressed || d->code->layout.table_slot < 0 ||
-        d->queue->arena_count <= most)
-        return HG_OK;
-    return hg_fail(HG_ERROR_ALLOCATION_FAILED,
-                   "the program finds buffers by handles it computes; this device reaches %u "
-                   "arenas that way, %u are in use",
-                   (unsigned)most, (unsigned)d->queue->arena_count);
+    if (d->set->caps->compiler.target.addressed || d->code->layout.table_slot < 0) return HG_OK;
+    return hg_driver_check_table(d->queue->arena_count, most);
 }
 
 /* ---- the launch ---- */

@@ -44,7 +44,15 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     launch->resolve.user = run;
     if (kernel->uses_class || kernel->has_open)
         HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
-    return kernel->has_open && kernel->prover ? hg_table_update(run) : HG_OK;
+    bool tabled = kernel->prover || run->context->backend->caps->compiler.open_table;
+    if (!kernel->has_open || !tabled) return HG_OK;
+    HG_TRY(hg_table_update(run));
+    const hg_dispatch_queue *queue = &run->stream->dispatch;
+    launch->resolve.table.words = queue->table;
+    memcpy(launch->resolve.table.counts, queue->table_counts, sizeof launch->resolve.table.counts);
+    launch->resolve.table.arenas = queue->arenas;
+    launch->resolve.table.arena_count = queue->arena_count;
+    return HG_OK;
 }
 
 static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {

@@ -1,4 +1,4 @@
-/* The handle table of open accesses on devices: what hg_run_buffer, hg_run_pool and hg_run_flat
+/* The handle table of open accesses: what hg_run_buffer, hg_run_pool and hg_run_flat
  * answer, as memory (kir/device/device.h). Made again when buffers or pools came or went since the
  * last time. The launch is guarded: nothing is freed meanwhile.
  * Must not know: code. */
@@ -77,10 +77,21 @@ static hg_status keep_until_end(hg_run *run, hg_dispatch_queue *queue) {
     return HG_OK;
 }
 
+static hg_status make_empty(hg_dispatch_queue *queue, uint64_t words) {
+    memset(queue->table, 0, (size_t)words * 4);
+    return HG_OK;
+}
+
+/* Others take the host's copy. */
+static bool is_on_device(const hg_run *run) {
+    return run->context->backend->caps->compiler.device_form;
+}
+
 static hg_status make_table(hg_run *run, hg_dispatch_queue *queue, uint64_t words) {
     if (words > queue->table_words) {
         uint64_t more = words + words / 2;
         HG_TRY(make_copy(queue, more));
+        if (!is_on_device(run)) return make_empty(queue, words);
         hg_status status = keep_until_end(run, queue);
         if (status == HG_OK)
             status = hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory);
@@ -89,8 +100,7 @@ static hg_status make_table(hg_run *run, hg_dispatch_queue *queue, uint64_t word
             return status;
         }
     }
-    memset(queue->table, 0, (size_t)words * 4);
-    return HG_OK;
+    return make_empty(queue, words);
 }
 
 static bool put_live(hg_backend *b, hg_dispatch_queue *queue, hg_handles *handles, uint64_t count,
@@ -169,6 +179,20 @@ static bool is_particular(const hg_run *run) {
     return false;
 }
 
+/* To the device. */
+static hg_status add_copy(hg_run *run, hg_dispatch_queue *queue, uint64_t words) {
+    hg_driver_command copy = {
+        .kind = HG_CMD_COPY_IN,
+        .to = {queue->table_memory.range.arena, queue->table_memory.range.offset, words * 4},
+        .host = queue->table};
+    if (!hg_run_is_immediate(run)) { /* the table may change before the device reads it */
+        copy.host = hg_run_alloc(run, (size_t)words * 4);
+        if (!copy.host) return hg_fail_memory();
+        memcpy(copy.host, queue->table, (size_t)words * 4);
+    }
+    return hg_run_add(run, &copy);
+}
+
 hg_status hg_table_update(hg_run *run) {
     hg_backend *b = run->context->backend;
     hg_dispatch_queue *queue = &run->stream->dispatch;
@@ -193,16 +217,7 @@ hg_status hg_table_update(hg_run *run) {
     HG_TRY(fill(run, queue, buffers, pools, &particular));
     queue->table_counts[0] = (uint32_t)buffers;
     queue->table_counts[1] = (uint32_t)pools;
-    hg_driver_command copy = {
-        .kind = HG_CMD_COPY_IN,
-        .to = {queue->table_memory.range.arena, queue->table_memory.range.offset, words * 4},
-        .host = queue->table};
-    if (!hg_run_is_immediate(run)) { /* the table may change before the device reads it */
-        copy.host = hg_run_alloc(run, (size_t)words * 4);
-        if (!copy.host) return hg_fail_memory();
-        memcpy(copy.host, queue->table, (size_t)words * 4);
-    }
-    HG_TRY(hg_run_add(run, &copy));
+    if (is_on_device(run)) HG_TRY(add_copy(run, queue, words));
     if (!particular) queue->table_version = version;
     return HG_OK;
 }

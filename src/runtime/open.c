@@ -149,7 +149,7 @@ static hg_status make_shared(hg_opening *o) {
     hg_suballocator_init(&b->memory, b->driver, b->device);
     set_budget(b);
     HG_TRY(hg_backend_tiles_open(b));
-    if (b->caps->compiler.device_form)
+    if (b->caps->compiler.device_form || b->caps->compiler.open_table)
         hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file))
         HG_TRY(start_profile(b));

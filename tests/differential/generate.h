@@ -12,11 +12,9 @@ enum {
                            others */
     GENERATE_TINY = 32, /* with GENERATE_SHORT: fewer still, where many programs count for more than
                            long ones; none whose kind is to be long */
-    GENERATE_VECTOR = 64,  /* what compilers of the vector form tell apart (generate_vector.c) */
-    GENERATE_DIRECT = 128, /* each access says which parameter it reaches: devices that have no
-                              other accesses */
-    GENERATE_RACY = 4 /* lanes share their slots: results are not compared, but nothing else may
-                         break */
+    GENERATE_VECTOR = 64, /* what compilers of the vector form tell apart (generate_vector.c) */
+    GENERATE_RACY = 4     /* lanes share their slots: results are not compared, but nothing else may
+                             break */
 };
 
 /* Makes the case of a seed. The same seed gives the same case everywhere. False when out of memory.

@@ -26,7 +26,6 @@ void load_input(generator *g, int type, int reg) {
                                                                            2^shift
                                                                          */
     uint32_t form = pick(g, 8);
-    if (form == 2 && (g->flags & GENERATE_DIRECT)) form = 4;
     switch (form) {
     case 7: { /* of an array of u8 with its extents */
         hg_type wide = g->types[type];
@@ -51,7 +50,6 @@ void load_input(generator *g, int type, int reg) {
     case 0: line(g, "ldg.%s r%d, [buf(r%d) + %u]", name, reg, R_IN, pick(g, INPUT_MASK)); break;
     case 1: line(g, "ldg.%s r%d, [r%d + r%d + %u]", name, reg, R_IN, R_OFFSET, pick(g, 64)); break;
     case 2: /* flat: the handle's index at bit 40 */
-        g->c->open = true;
         line(g, "and.u64 r%d, r%d, r%d", R_FLAT, R_IN, R_FLAT_MASK);
         line(g, "mov_imm.u32 r%d, 40", R_T0);
         line(g, "shl.u64 r%d, r%d, r%d", R_FLAT, R_FLAT, R_T0);
@@ -372,7 +370,6 @@ void collective(generator *g) {
 static void one_fault(generator *g) {
     int t = any_type_where(g, is_integer);
     uint32_t kind = pick(g, 8);
-    if (kind == 7 && (g->flags & GENERATE_DIRECT)) kind = 6;
     switch (kind) {
     case 0:
     case 1:
@@ -405,7 +402,6 @@ static void one_fault(generator *g) {
         line(g, "ldg.u32 r%d, [class7 + r%d]", variable(g, 0), R_T1);
         break;
     default:
-        g->c->open = true;
         line(g, "mov_imm.u64 r%d, 77", R_T1);
         line(g, "pool.load.u32 r%d, r%d, 0", variable(g, 0), R_T1);
         break;

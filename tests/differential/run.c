@@ -2,15 +2,13 @@
  * bits or the same fault.
  *
  *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor]
- * [--short | --tiny] [--rounds] [--places] [--direct] [--print] [--reference-only]
+ * [--short | --tiny] [--rounds] [--places] [--print] [--reference-only]
  *                  [--if-available] [--vectors BYTES:LANES:COMPILER] [--build COMPILER]
  *
  * --rounds: all programs have many rounds of loops.
  *
- * A device may refuse a program for the reasons of REFUSALS, each only where the program or the
- * device has the property that goes with it; how often it did is printed. Any other refusal fails.
- *
- * --direct: no program has an access by a computed handle.
+ * A device that says that it runs only so many rounds of loops (`loops<=N`) may refuse a program
+ * for that; how often it did is printed. Any other refusal fails.
  *
  * --places: programs reach memory by lanes' numbers and by what they loaded before, and much lives
  * at a time, as in tests/native.
@@ -46,21 +44,6 @@ typedef struct target {
     const char *level, *pretend;
 } target;
 
-/* What a program, or the device, has where a refusal is right. */
-typedef enum property {
-    MANY_ROUNDS, /* the device says that it runs only so many rounds of loops (`loops<=N`) */
-    OPEN_ACCESS  /* an access by a computed handle */
-} property;
-static const struct refusal {
-    property where;
-    const char *backend; /* NULL: any */
-    run_outcome outcome;
-    const char *words;
-} REFUSALS[] = {
-    {MANY_ROUNDS, NULL, RUN_FAULT, " rounds of loops"},
-    {OPEN_ACCESS, "tpu", RUN_ERROR, "an access to memory that only its handle names"},
-};
-enum { REFUSAL_COUNT = sizeof REFUSALS / sizeof *REFUSALS };
 /* A program that is to be run as C text, and what comes out of it. */
 typedef struct waiting {
     uint64_t seed;
@@ -72,12 +55,12 @@ typedef struct waiting {
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend, *vectors, *build;
-    bool one, is_short, is_tiny, print, reference_only, rounds, places, direct, if_available;
+    bool one, is_short, is_tiny, print, reference_only, rounds, places, if_available;
     waiting unit[MOST_UNIT]; /* programs of the text that is compiled next */
     uint32_t unit_count;
     uint64_t built, not_built, units;
     FILE *record; /* not NULL: cases go here and nothing else runs */
-    uint64_t refusals[REFUSAL_COUNT], compared;
+    uint64_t refusals, compared;
     target targets[MAX_TARGETS];
     int target_count;
 } options;
@@ -101,8 +84,7 @@ static uint32_t flags_of(const options *o, uint64_t seed) {
            (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) |
            (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) |
            (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0) |
-           (o->places ? (uint32_t)GENERATE_VECTOR : 0) |
-           (o->direct ? (uint32_t)GENERATE_DIRECT : 0);
+           (o->places ? (uint32_t)GENERATE_VECTOR : 0);
 }
 
 static void reproduce(const options *o, const target *t, uint64_t seed, char *text,
@@ -113,7 +95,6 @@ static void reproduce(const options *o, const target *t, uint64_t seed, char *te
         n += snprintf(text + n, capacity - (size_t)n, o->is_tiny ? " --tiny" : " --short");
     if (o->rounds && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --rounds");
     if (o->places && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --places");
-    if (o->direct && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --direct");
     if (o->build && n > 0)
         n += snprintf(text + n, capacity - (size_t)n, " --build '%.40s'", o->build);
     if (t && t->level[0] && n > 0)
@@ -167,23 +148,14 @@ static void check_order(const options *o, uint64_t seed, const run_case *c,
     case_free(&backwards);
 }
 
-static bool has_property(property where, const target *t, const run_case *c) {
-    return where == MANY_ROUNDS ? library_limits_rounds(t->library) : c->open;
-}
+static const char ROUNDS[] = " rounds of loops";
 
 /* Whether the device may refuse it so, which is counted. */
-static bool may_refuse(options *o, const target *t, const run_case *c, const run_result *r) {
-    for (size_t i = 0; i < REFUSAL_COUNT; i++) {
-        const struct refusal *f = &REFUSALS[i];
-        size_t length = f->backend ? strlen(f->backend) : 0;
-        if (r->outcome != f->outcome || strncmp(o->backend, f->backend ? f->backend : "", length) ||
-            (f->outcome == RUN_FAULT && memcmp(r->code, "F12", 3) != 0) ||
-            !strstr(r->message, f->words) || !has_property(f->where, t, c))
-            continue;
-        o->refusals[i]++;
-        return true;
-    }
-    return false;
+static bool may_refuse(options *o, const target *t, const run_result *r) {
+    bool may = r->outcome == RUN_FAULT && memcmp(r->code, "F12", 3) == 0 &&
+               strstr(r->message, ROUNDS) && library_limits_rounds(t->library);
+    o->refusals += may;
+    return may;
 }
 
 /* ---- as C text ---- */
@@ -286,7 +258,7 @@ static void compare(options *o, uint64_t seed, run_case *c, hg_program *program)
         char reason[512];
         if (!case_copy(&actual, c)) break;
         library_run(o->targets[i].library, program, &actual, &ar);
-        bool refusal = may_refuse(o, &o->targets[i], c, &ar);
+        bool refusal = may_refuse(o, &o->targets[i], &ar);
         o->compared += !refusal;
         if (refusal || case_same(&expected, &er, &actual, &ar, reason))
             test_passed++;
@@ -337,8 +309,6 @@ static bool parse(options *o, int argc, char **argv) {
             o->rounds = true;
         else if (strcmp(argv[i], "--places") == 0)
             o->places = true;
-        else if (strcmp(argv[i], "--direct") == 0)
-            o->direct = true;
         else if (strcmp(argv[i], "--reference-only") == 0)
             o->reference_only = true;
         else if (strcmp(argv[i], "--count") == 0)
@@ -403,10 +373,9 @@ int main(int argc, char **argv) {
     if (o.build)
         printf("built: %" PRIu64 " programs in %" PRIu64 " texts, not built: %" PRIu64 "\n",
                o.built, o.units, o.not_built);
-    for (size_t i = 0; i < REFUSAL_COUNT; i++)
-        if (o.refusals[i])
-            printf("refused: %" PRIu64 " runs, \"%s\"; compared: %" PRIu64 "\n", o.refusals[i],
-                   REFUSALS[i].words, o.compared);
+    if (o.refusals)
+        printf("refused: %" PRIu64 " runs, \"%s\"; compared: %" PRIu64 "\n", o.refusals, ROUNDS,
+               o.compared);
     for (int i = 0; i < o.target_count; i++) library_close(o.targets[i].library);
     return test_done();
 }

@@ -39,7 +39,6 @@ typedef struct run_case {
     case_scalar scalars[CASE_SCALARS];
     ref_launch launch;
     bool racy;              /* only how a run ended is compared */
-    bool open;              /* some access names its array by a computed handle */
     uint32_t cleared_class; /* class whose memory starts as zeros; 96: none is used */
     bool all_classes;       /* the memory of every class starts as zeros */
     uint32_t phase[96];     /* after a run of a program that case_uses_state: the context's, */

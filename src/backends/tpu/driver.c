@@ -57,6 +57,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     emit_stablehlo_caps(&d->caps.compiler.kir);
     d->caps.compiler.probed = true;
     d->caps.compiler.max_slots = UINT32_MAX;
+    d->caps.compiler.open_table = true;
     d->caps.scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
     d->caps.memory.max_shared_bytes = HG_MAX_SHARED_BYTES;
     char host[HG_HOST_TEXT] = "", mark[48]; /* a version may be "cpu" alone */

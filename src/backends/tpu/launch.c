@@ -3,6 +3,7 @@
  * Must not know: where the plugin came from. */
 #include "backends/tpu/tpu_internal.h"
 #include "kir/access.h"
+#include "kir/device/device.h"
 #include "kir/fault_text.h"
 #include "kir/parse.h"
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 enum {
     MOST_EXECUTABLES = 32, /* of a kernel */
+    MOST_OPEN = 64,        /* arenas that accesses reach by their handle alone */
     ROUNDS_A_MS = 200      /* of loops, until a launch counts as late */
 };
 
@@ -17,14 +19,15 @@ enum {
 typedef struct sizes {
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes, shared_scratch;
-    uint32_t array_count, class_array, shared_array;
+    uint64_t table_room;
+    uint32_t array_count, class_array, shared_array, table_array_count;
 } sizes;
 
 typedef struct executable {
     sizes sizes;
     emit_stablehlo_array *arrays; /* array_count of them */
-    uint32_t *slot_arrays;
-    pjrt_executable *code; /* NULL: not compiled so far */
+    uint32_t *slot_arrays;        /* then the table's */
+    pjrt_executable *code;        /* NULL: not compiled so far */
     emit_stablehlo_sites sites;
     bool loops;    /* that nobody has proven short */
     uint64_t used; /* when, by the kernel's clock */
@@ -76,7 +79,7 @@ static hg_status try_text(const hg_driver_kernel *k) {
     hg_text text = {0};
     hg_status status = arrays && places ? HG_OK : hg_fail_memory();
     for (uint64_t i = 0; i <= slots && status == HG_OK; i++) {
-        arrays[i] = (emit_stablehlo_array){1, k->words[i], false};
+        arrays[i] = (emit_stablehlo_array){1, 1, false};
         places[i] = (uint32_t)i;
     }
     const emit_stablehlo_launch launch = {.grid = {1, 1, 1},
@@ -88,7 +91,10 @@ static hg_status try_text(const hg_driver_kernel *k) {
                                           .slot_arrays = places,
                                           .class_array = (uint32_t)slots,
                                           .shared_array = EMIT_STABLEHLO_NOWHERE,
-                                          .shared_word = k->words[slots + 1]};
+                                          .shared_word = k->words[slots + EMIT_STABLEHLO_SHARED],
+                                          .table_room = 1,
+                                          .table_arrays = places,
+                                          .table_array_count = 1};
     if (status == HG_OK) status = emit_stablehlo(k->module, &launch, "", &text, &sites);
     hg_text_free(&text);
     hg_vec_free(&sites);
@@ -104,7 +110,7 @@ hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
     k->device = device;
     hg_status status = copy_module(module, &k->module);
     if (status == HG_OK) {
-        k->words = hg_calloc((size_t)module->slots.count + 2, 1);
+        k->words = hg_calloc((size_t)module->slots.count + EMIT_STABLEHLO_WORDS, 1);
         status = k->words ? emit_stablehlo_words(k->module, k->words) : hg_fail_memory();
     }
     if (status == HG_OK) status = try_text(k);
@@ -121,8 +127,9 @@ hg_status tpu_kernel_create(hg_device *device, const kir_module *module,
 typedef struct bound {
     hg_driver_arena **arenas;
     emit_stablehlo_array *arrays;
-    uint32_t *places; /* of slots */
-    uint32_t count, class_array, shared_array;
+    uint32_t *places; /* of slots, then of the table's arenas */
+    uint32_t count, class_array, shared_array, table_array_count;
+    uint64_t table_room; /* entries, so that the text is the same for some more of them */
 } bound;
 
 static void free_bound(bound *b) {
@@ -147,22 +154,35 @@ static uint32_t bind(bound *b, const hg_range *range, uint8_t word) {
 
 /* Words of shared memory divide the place where a block's begins, too. */
 static uint8_t shared_word(const hg_driver_launch *l) {
-    uint8_t word = l->kernel->words[l->slot_count + 1];
+    uint8_t word = l->kernel->words[l->slot_count + EMIT_STABLEHLO_SHARED];
     while (l->shared_bytes % word) word /= 2;
     return word;
 }
 
+static uint64_t table_entries(const hg_driver_launch *l) {
+    return (uint64_t)l->resolve.table.counts[0] + l->resolve.table.counts[1];
+}
+
 static hg_status bind_all(const hg_driver_launch *l, bound *b) {
     const hg_driver_kernel *k = l->kernel;
-    b->arenas = hg_calloc((size_t)l->slot_count + 2, sizeof *b->arenas);
-    b->arrays = hg_calloc((size_t)l->slot_count + 2, sizeof *b->arrays);
-    b->places = hg_calloc((size_t)l->slot_count + 1, sizeof *b->places);
+    const uint32_t open = k->module->has_open ? l->resolve.table.arena_count : 0;
+    HG_TRY(hg_driver_check_table(open, MOST_OPEN));
+    b->arenas = hg_calloc((size_t)l->slot_count + open + 2, sizeof *b->arenas);
+    b->arrays = hg_calloc((size_t)l->slot_count + open + 2, sizeof *b->arrays);
+    b->places = hg_calloc((size_t)l->slot_count + open + 1, sizeof *b->places);
     if (!b->arenas || !b->arrays || !b->places) return hg_fail_memory();
     for (uint32_t i = 0; i < l->slot_count; i++) b->places[i] = bind(b, &l->slots[i], k->words[i]);
-    b->class_array = k->module->uses_class ? bind(b, &l->class_memory, k->words[l->slot_count])
+    const uint8_t *words = k->words + l->slot_count;
+    b->class_array = k->module->uses_class ? bind(b, &l->class_memory, words[EMIT_STABLEHLO_CLASS])
                                            : EMIT_STABLEHLO_NOWHERE;
     b->shared_array = k->module->uses_shared ? bind(b, &l->shared_memory, shared_word(l))
                                              : EMIT_STABLEHLO_NOWHERE;
+    for (uint32_t i = 0; i < open; i++) /* pieces of arenas begin at multiples of 16 */
+        b->places[l->slot_count + i] = bind(b, &l->resolve.table.arenas[i],
+                                            words[EMIT_STABLEHLO_ANY]);
+    b->table_array_count = open;
+    for (b->table_room = 1; k->module->has_open && b->table_room < table_entries(l);)
+        b->table_room *= 2;
     for (uint32_t i = 0; i < b->count; i++)
         b->arrays[i].words = tpu_words(b->arenas[i], b->arrays[i].word_bytes);
     return HG_OK;
@@ -176,6 +196,7 @@ static bool is_for(const executable *e, const sizes *s, const bound *b, uint32_t
         if (e->arrays[i].words != b->arrays[i].words ||
             e->arrays[i].word_bytes != b->arrays[i].word_bytes)
             return false;
+    slots += b->table_array_count;
     return slots == 0 || memcmp(e->slot_arrays, b->places, slots * sizeof *b->places) == 0;
 }
 
@@ -189,7 +210,10 @@ static hg_status print(const hg_driver_launch *l, const bound *b, emit_stablehlo
                                     .slot_arrays = b->places,
                                     .class_array = b->class_array,
                                     .shared_array = b->shared_array,
-                                    .shared_word = shared_word(l)};
+                                    .shared_word = shared_word(l),
+                                    .table_room = b->table_room,
+                                    .table_arrays = b->places + l->slot_count,
+                                    .table_array_count = b->table_array_count};
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
     return emit_stablehlo(l->kernel->module, &launch, "", text, sites);
@@ -224,6 +248,8 @@ static hg_status find(const hg_driver_launch *l, bound *b, executable **found, h
     s.array_count = b->count;
     s.class_array = b->class_array;
     s.shared_array = b->shared_array;
+    s.table_room = b->table_room;
+    s.table_array_count = b->table_array_count;
     executable *place = NULL;
     for (uint64_t i = 0; i < k->executables.count; i++) {
         executable *e = &k->executables.data[i];
@@ -262,11 +288,12 @@ static void drop(hg_driver_kernel *k, executable *e) {
 
 static void access_fault(const hg_driver_launch *l, const kir_value *v, const uint64_t values[2],
                          hg_driver_fault *f) {
-    bool pool = v->u.mem.space == KIR_POOL;
-    if (values[1] == 1) {
+    const uint64_t kind = values[1] & 3;
+    bool pool = v->u.mem.space == KIR_POOL || values[1] & 4;
+    if (kind == EMIT_STABLEHLO_HANDLE) {
         f->code = KIR_FAULT_HANDLE;
         kir_fault_text_handle(f->message, sizeof f->message, pool, values[0]);
-    } else if (values[1] == 2) {
+    } else if (kind == EMIT_STABLEHLO_ALIGN) {
         f->code = KIR_FAULT_ALIGN;
         f->offset = values[0];
         kir_fault_text_align(f->message, sizeof f->message, values[0]);
@@ -274,9 +301,10 @@ static void access_fault(const hg_driver_launch *l, const kir_value *v, const ui
         hg_i128 offset = (hg_i128)values[0] + v->u.mem.disp;
         f->code = KIR_FAULT_BOUNDS;
         f->offset = (uint64_t)offset;
-        f->limit = v->u.mem.space == KIR_SHARED  ? l->shared_bytes - l->shared_scratch
-                   : v->u.mem.space == KIR_CLASS ? VEC_CLASS_BYTES
-                                                 : l->slots[v->u.mem.slot].size;
+        f->limit = kind == EMIT_STABLEHLO_OUTSIDE_SIZE ? values[1] >> 3
+                   : v->u.mem.space == KIR_SHARED      ? l->shared_bytes - l->shared_scratch
+                   : v->u.mem.space == KIR_CLASS       ? VEC_CLASS_BYTES
+                                                       : l->slots[v->u.mem.slot].size;
         kir_fault_text_bounds(f->message, sizeof f->message, pool, offset, kir_access_size(v),
                               f->limit);
     }
@@ -320,15 +348,16 @@ static uint64_t rounds_of(const hg_driver_launch *l) {
     return rounds ? rounds : 1;
 }
 
-static uint64_t record_count(const hg_driver_launch *l) {
+static uint64_t record_count(const hg_driver_launch *l, const bound *b) {
     const kir_module *m = l->kernel->module;
-    return 4 + m->inputs.count + 2 * m->slots.count;
+    uint64_t table = m->has_open ? 2 + b->table_room * (KIR_ENTRY_WORDS / 2) : 0;
+    return 4 + m->inputs.count + 2 * m->slots.count + table;
 }
 
 /* NULL: no memory. */
-static uint64_t *record_numbers(const hg_driver_launch *l) {
+static uint64_t *record_numbers(const hg_driver_launch *l, const bound *b) {
     const kir_module *m = l->kernel->module;
-    uint64_t at = 0, *numbers = hg_calloc((size_t)record_count(l), sizeof *numbers);
+    uint64_t at = 0, *numbers = hg_calloc((size_t)record_count(l, b), sizeof *numbers);
     if (!numbers) return NULL;
     numbers[at++] = 0;
     numbers[at++] = rounds_of(l);
@@ -339,12 +368,17 @@ static uint64_t *record_numbers(const hg_driver_launch *l) {
         numbers[at++] = l->slots[i].size;
         numbers[at++] = l->slots[i].offset;
     }
+    if (!m->has_open) return numbers;
+    for (int i = 0; i < 2; i++) numbers[at++] = l->resolve.table.counts[i];
+    for (uint64_t i = 0; i < table_entries(l) * (KIR_ENTRY_WORDS / 2); i++)
+        numbers[at++] = l->resolve.table.words[2 * i] | (uint64_t)l->resolve.table.words[2 * i + 1]
+                                                            << 32;
     return numbers;
 }
 
-static hg_status make_record(const hg_driver_launch *l, pjrt_buffer **record) {
-    const hg_driver_shape shape = tpu_numbers(record_count(l), 8);
-    uint64_t *numbers = record_numbers(l);
+static hg_status make_record(const hg_driver_launch *l, const bound *b, pjrt_buffer **record) {
+    const hg_driver_shape shape = tpu_numbers(record_count(l, b), 8);
+    uint64_t *numbers = record_numbers(l, b);
     hg_status status = numbers ? tpu_upload(l->kernel->device, numbers, &shape, record)
                                : hg_fail_memory();
     hg_free(numbers);
@@ -373,7 +407,7 @@ static hg_status prepare(const hg_driver_launch *l, const executable *e, const b
         HG_TRY(tpu_to_device(b->arenas[i], &shape));
         r->arguments[i + 1] = b->arenas[i]->buffer;
     }
-    return make_record(l, &r->arguments[0]);
+    return make_record(l, b, &r->arguments[0]);
 }
 
 /* Whether somebody may stop waiting for it. */
@@ -432,8 +466,8 @@ hg_status tpu_launch(hg_device *device, const hg_driver_launch *launch, hg_drive
 
 static hg_status note(const hg_driver_launch *l, const bound *b, tpu_note *n) {
     n->memories = hg_calloc((size_t)b->count + 1, sizeof *n->memories);
-    n->numbers = record_numbers(l);
-    n->number_count = record_count(l);
+    n->numbers = record_numbers(l, b);
+    n->number_count = record_count(l, b);
     if (!n->memories || !n->numbers) return hg_fail_memory();
     for (uint32_t i = 0; i < b->count; i++) {
         const emit_stablehlo_array *a = &b->arrays[i];
@@ -447,6 +481,8 @@ static hg_status note(const hg_driver_launch *l, const bound *b, tpu_note *n) {
 hg_status tpu_note_launch(const hg_driver_launch *launch, tpu_note *n) {
     bound b = {0};
     emit_stablehlo_sites sites = {0};
+    if (launch->kernel->module->has_open)
+        return hg_fail(HG_ERROR_ISA, "tpu: what handles name at run time is not noted");
     hg_status status = bind_all(launch, &b);
     if (status == HG_OK) status = print(launch, &b, &sites, &n->text);
     if (status == HG_OK) status = note(launch, &b, n);
