@@ -1,5 +1,6 @@
 /* Lists of axes. */
 #include "hlo/axes.h"
+#include <string.h>
 
 bool mlir_expect(mlir_lower *w, bool good, const char *what) {
     if (!good) mlir_refuse(w, "expected %s", what);
@@ -27,6 +28,28 @@ mlir_axes mlir_filled(mlir_lower *w, const mlir_op *op, const char *key, const c
     for (uint32_t i = a.count <= 1 ? 0 : a.count; i < count && i < HG_COUNT_OF(a.at); i++)
         a.at[i] = otherwise;
     a.count = count;
+    return a;
+}
+
+mlir_axes mlir_axes_of_operand(mlir_lower *w, const mlir_tensor *t, uint32_t count) {
+    mlir_axes a = {.count = count};
+    const mlir_type *type = &t->type;
+    size_t size = hg_type_size_bytes((hg_type)type->element);
+    bool is_signed = *hg_type_name((hg_type)type->element) == 'i';
+    uint64_t there = 0;
+    if (!mlir_expect(w, mlir_elements(type, &there) && there == count && count <= HG_COUNT_OF(a.at),
+                     "a number for each axis") ||
+        !mlir_expect(w,
+                     t->bytes && !type->truth && !type->complex && size <= 8 &&
+                         strchr("iu", *hg_type_name((hg_type)type->element)),
+                     "numbers that the text says"))
+        return a;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *from = t->bytes + (t->kind == MLIR_SPLAT ? 0 : i * size);
+        uint64_t bits = is_signed && from[size - 1] >> 7 ? UINT64_MAX : 0;
+        for (size_t k = size; k-- > 0;) bits = bits << 8 | from[k];
+        a.at[i] = (int64_t)bits;
+    }
     return a;
 }
 

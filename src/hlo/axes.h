@@ -16,6 +16,8 @@ mlir_axes mlir_axes_of(mlir_lower *w, const mlir_op *op, const char *key, const 
 mlir_axes mlir_filled(mlir_lower *w, const mlir_op *op, const char *key, const char *generic,
                       uint32_t count, int64_t otherwise);
 /* Where an axis stands in the list; -1: nowhere. */
+/* The numbers of an operand that the text says: of a dynamic operation. */
+mlir_axes mlir_axes_of_operand(mlir_lower *w, const mlir_tensor *t, uint32_t count);
 int64_t mlir_find(const mlir_axes *a, int64_t axis);
 /* Whether these are axes of an array of that rank, each once; else it is refused. */
 bool mlir_are_axes(mlir_lower *w, const mlir_axes *a, uint32_t rank, const char *what);
@@ -36,9 +38,11 @@ bool mlir_look_up(mlir_lower *w, const mlir_window_map *m, const mlir_type *oper
 
 /* Positions of a window that slides over an axis. */
 typedef struct mlir_slide {
-    int64_t size, stride, low, base, dilation;
+    int64_t size, stride, low, high, base, dilation;
 } mlir_slide;
-bool mlir_slides_of(mlir_lower *w, const mlir_op *op, uint32_t rank, mlir_slide *s);
+/* Of a window over `in` with so many places as `out` has. */
+bool mlir_slides_of(mlir_lower *w, const mlir_op *op, const mlir_type *in, const mlir_type *out,
+                    mlir_slide *s);
 /* Opens the loops over a window at `at`, then one `if` for what is inside. from: places in the
  * operand. known has rank + 1 entries; *closes: how many blocks are open. */
 void mlir_slide_windows(mlir_lower *w, const mlir_type *in, const mlir_slide *s,

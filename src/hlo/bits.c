@@ -10,6 +10,9 @@ static uint32_t bytes_of(const mlir_type *type) {
     return (uint32_t)hg_type_size_bytes((hg_type)type->element);
 }
 
+/* Of i1 one, which stands in a byte here. */
+static uint32_t bits_in(const mlir_type *type) { return type->truth ? 1 : 8 * bytes_of(type); }
+
 /* The unsigned type of an element's width. */
 static const char *unsigned_of(mlir_lower *w, const mlir_type *type) {
     return mlir_text(w, "u%u", (unsigned)(8 * bytes_of(type)));
@@ -33,7 +36,7 @@ static mlir_scalar of_bits(mlir_lower *w, const mlir_type *type, const char *bit
 /* Whether the shapes are equal but for a last axis of the narrow one, of so many. */
 static bool is_split(const mlir_type *wide, const mlir_type *narrow) {
     return narrow->rank == wide->rank + 1 &&
-           narrow->dims[wide->rank] == bytes_of(wide) / bytes_of(narrow) &&
+           narrow->dims[wide->rank] == bits_in(wide) / bits_in(narrow) &&
            !memcmp(narrow->dims, wide->dims, wide->rank * sizeof *wide->dims);
 }
 
@@ -41,20 +44,20 @@ static bool is_split(const mlir_type *wide, const mlir_type *narrow) {
 mlir_scalar mlir_element_of_bitcast_convert(mlir_lower *w, const mlir_tensor *t,
                                             const char *const *at) {
     const mlir_type *in = &t->in[0]->type, *out = &t->type;
-    uint32_t from = bytes_of(in), to = bytes_of(out);
+    uint32_t from = bits_in(in), to = bits_in(out);
     const char *place[MLIR_MAX_RANK + 1] = {0}, *u = unsigned_of(w, out);
     bool fits = from == to  ? mlir_same_dims(in, out)
                 : from < to ? is_split(out, in)
                             : is_split(in, out);
-    if (!mlir_expect(w, !in->complex && !out->complex && in->truth == out->truth && fits,
+    if (mlir_same_type(in, out)) return mlir_element(w, t->in[0], at);
+    if (!mlir_expect(w, !in->complex && !out->complex && fits,
                      "elements of one width, or one more axis of those that are parts"))
         return NOTHING;
-    if (from == to && in->element == out->element) return mlir_element(w, t->in[0], at);
     if (from >= to) {
         const char *bits = bits_of(w, in, mlir_element(w, t->in[0], at).re);
         if (from > to)
-            bits = mlir_let(w, u, "%s(%s >> u32(%s * %u))", u, bits, at[in->rank],
-                            (unsigned)(8 * to));
+            bits = mlir_let(w, u, "%s(%s >> u32(%s * %u)%s)", u, bits, at[in->rank], (unsigned)to,
+                            out->truth ? " & 1" : "");
         return of_bits(w, out, bits);
     }
     const char *all = NULL;
@@ -62,7 +65,7 @@ mlir_scalar mlir_element_of_bitcast_convert(mlir_lower *w, const mlir_tensor *t,
     for (uint32_t i = 0; i < to / from; i++) {
         place[out->rank] = mlir_text(w, "%u", (unsigned)i);
         const char *bits = bits_of(w, in, mlir_element(w, t->in[0], place).re);
-        bits = mlir_let(w, u, "%s(%s) << %u", u, bits, (unsigned)(8 * from * i));
+        bits = mlir_let(w, u, "%s(%s) << %u", u, bits, (unsigned)(from * i));
         all = all ? mlir_let(w, u, "%s | %s", all, bits) : bits;
     }
     return of_bits(w, out, all);

@@ -68,8 +68,7 @@ static void take_state(mlir_lower *w, const mlir_op *op, mlir_tensor **next, mli
 }
 
 static bool same_shape(mlir_lower *w, const mlir_type *a, const mlir_type *b) {
-    bool same = a->rank == b->rank && a->element == b->element && a->complex == b->complex &&
-                !memcmp(a->dims, b->dims, sizeof a->dims);
+    bool same = mlir_same_type(a, b);
     if (!same) mlir_refuse(w, "values that go from round to round have one type");
     return same;
 }
@@ -97,6 +96,7 @@ static void while_loop(mlir_lower *w, const mlir_op *op) {
     w->block = ++w->blocks;
     uint64_t known = mlir_open(w, "loop");
     mlir_walk(w, cond, &test, 1);
+    if (w->status == HG_OK && !test->type.truth) mlir_refuse(w, "expected a condition of i1");
     if (w->status == HG_OK) {
         uint64_t inner = mlir_open(w, "if %s == 0", scalar_of(w, test).re);
         mlir_line(w, "break");
@@ -184,6 +184,8 @@ static void branch_out(mlir_lower *w, const mlir_op *op) {
     mlir_tensor *t = mlir_operand(w, op, 0);
     if (!region || (is_if && (!region->next || region->next->next)))
         mlir_refuse(w, "expected its regions");
+    if (t && (is_if ? !t->type.truth : t->type.element != HG_TYPE_I32))
+        mlir_refuse(w, is_if ? "expected a condition of i1" : "expected a number of i32");
     if (!to || w->status != HG_OK) return;
     const char *index = scalar_of(w, t).re;
     for (uint32_t i = 0; i < op->result_count; i++) to[i] = mlir_scratch(w, &op->types[i]);

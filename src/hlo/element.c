@@ -46,12 +46,7 @@ mlir_scalar mlir_element_of_map(mlir_lower *w, const mlir_tensor *t, const char 
     mlir_scalar args[3] = {{0}};
     const mlir_type *type = column_type(t);
     uint32_t count = t->op->row->least;
-    for (uint32_t i = 0; i < count; i++) {
-        args[i] = mlir_element(w, t->in[i], at);
-        if (!mlir_expect(w, !type->complex || args[i].im || (i == 0 && count == 3),
-                         "complex operands alone"))
-            return NOTHING;
-    }
+    for (uint32_t i = 0; i < count; i++) args[i] = mlir_element(w, t->in[i], at);
     return map_scalars(w, t->op->row, type, &t->type, args);
 }
 
@@ -76,10 +71,12 @@ mlir_scalar mlir_element_of_compare(mlir_lower *w, const mlir_tensor *t, const c
             if (mlir_is(&t->op->word[i], NAMES[k])) sign = SIGNS[k];
         total |= mlir_is(&t->op->word[i], "TOTALORDER");
     }
-    if (!mlir_expect(w, sign != NULL, "a direction: EQ, NE, LT, LE, GT or GE")) return NOTHING;
+    if (!mlir_expect(w, sign != NULL, "a direction: EQ, NE, LT, LE, GT or GE") ||
+        !mlir_expect(w, t->type.truth && mlir_same_elements(in, &t->in[1]->type),
+                     "operands of one type and a result of i1"))
+        return NOTHING;
     mlir_scalar a = mlir_element(w, t->in[0], at), b = mlir_element(w, t->in[1], at);
     if (in->complex) {
-        if (!mlir_expect(w, b.im != NULL, "complex operands alone")) return NOTHING;
         const char *word = *sign == '=' ? "&&" : "||";
         if (!mlir_expect(w, sign[1] == '=' && (*sign == '=' || *sign == '!'),
                          "EQ or NE of complex"))
@@ -113,21 +110,36 @@ mlir_scalar mlir_element_of_convert(mlir_lower *w, const mlir_tensor *t, const c
 /* The region's result for the elements. */
 mlir_scalar mlir_element_of_map_of(mlir_lower *w, const mlir_tensor *t, const char *const *at) {
     mlir_scalar args[64], result = NOTHING;
-    for (uint32_t i = 0; i < t->op->operand_count; i++) args[i] = mlir_element(w, t->in[i], at);
+    const mlir_type *types[64], *wanted = &t->type;
+    for (uint32_t i = 0; i < t->op->operand_count; i++) {
+        args[i] = mlir_element(w, t->in[i], at);
+        types[i] = &t->in[i]->type;
+    }
     if (mlir_expect(w, t->op->regions && t->op->result_count == 1, "a region and a result"))
-        mlir_scalars(w, t->op->regions, args, t->op->operand_count, &result, 1);
+        mlir_scalars(w, t->op->regions, args, types, t->op->operand_count, &result, &wanted, 1);
     return result;
 }
 
 mlir_scalar mlir_element_of_part_of(mlir_lower *w, const mlir_tensor *t, const char *const *at) {
     mlir_scalar x = mlir_element(w, t->in[0], at);
+    mlir_type part = t->in[0]->type;
     bool imag = mlir_is(&t->op->name, "stablehlo.imag");
+    part.complex = false;
+    if (!mlir_expect(w, mlir_same_elements(&part, &t->type), "a result of the parts' type"))
+        return NOTHING;
     if (!t->in[0]->type.complex && imag)
         return (mlir_scalar){mlir_let(w, mlir_type_name(&t->type), "0.0"), NULL};
     return (mlir_scalar){imag ? x.im : x.re, NULL};
 }
 
 mlir_scalar mlir_element_of_complex_of(mlir_lower *w, const mlir_tensor *t, const char *const *at) {
+    mlir_type part = t->type;
+    part.complex = false;
+    if (!mlir_expect(w,
+                     t->type.complex && mlir_same_elements(&part, &t->in[0]->type) &&
+                         mlir_same_elements(&part, &t->in[1]->type),
+                     "two parts of the result's"))
+        return NOTHING;
     mlir_scalar c = {.re = mlir_element(w, t->in[0], at).re};
     c.im = mlir_element(w, t->in[1], at).re;
     return c;
@@ -235,7 +247,8 @@ mlir_scalar mlir_element_of_iota(mlir_lower *w, const mlir_tensor *t, const char
     int64_t dim = mlir_item(t->op, mlir_attribute_of(t->op, "dim", 0) ? "dim" : "iota_dimension", 0,
                             0, -1);
     const char *type = mlir_type_name(&t->type);
-    if (!mlir_expect(w, dim >= 0 && dim < t->type.rank, "dim: one of the result's axes"))
+    if (!mlir_expect(w, dim >= 0 && dim < t->type.rank && !t->type.truth,
+                     "dim: one of the result's axes, and numbers"))
         return NOTHING;
     mlir_scalar x = {.re = mlir_let(w, type, "%s(i64(%s))", type, at[dim])};
     if (t->type.complex) x.im = mlir_let(w, type, "0.0");
@@ -280,9 +293,13 @@ static const char *both(mlir_lower *w, const char *a, const char *b) {
 mlir_scalar mlir_element_of_pad(mlir_lower *w, const mlir_tensor *t, const char *const *at) {
     const mlir_type *in = &t->in[0]->type;
     const char *from[MLIR_MAX_RANK], *inside = NULL;
-    mlir_axes low = mlir_filled(w, t->op, "low", "edge_padding_low", in->rank, 0);
-    mlir_axes high = mlir_filled(w, t->op, "high", "edge_padding_high", in->rank, 0);
-    mlir_axes interior = mlir_filled(w, t->op, "interior", "interior_padding", in->rank, 0);
+    const bool told = t->op->operand_count == 5; /* dynamic_pad */
+    mlir_axes low = told ? mlir_axes_of_operand(w, t->in[2], in->rank)
+                         : mlir_filled(w, t->op, "low", "edge_padding_low", in->rank, 0);
+    mlir_axes high = told ? mlir_axes_of_operand(w, t->in[3], in->rank)
+                          : mlir_filled(w, t->op, "high", "edge_padding_high", in->rank, 0);
+    mlir_axes interior = told ? mlir_axes_of_operand(w, t->in[4], in->rank)
+                              : mlir_filled(w, t->op, "interior", "interior_padding", in->rank, 0);
     if (!mlir_expect(w, t->type.rank == in->rank && t->in[1]->type.rank == 0,
                      "a scalar to pad with"))
         return NOTHING;
@@ -336,12 +353,15 @@ mlir_scalar mlir_element_of_dynamic_slice(mlir_lower *w, const mlir_tensor *t,
                                           const char *const *at) {
     const mlir_type *in = &t->in[0]->type;
     const char *from[MLIR_MAX_RANK];
+    mlir_axes sizes = mlir_filled(w, t->op, "sizes", "slice_sizes", in->rank, -1);
     if (!mlir_expect(w, t->op->operand_count == in->rank + 1u && t->type.rank == in->rank,
                      "a start of each axis"))
         return NOTHING;
     for (uint32_t i = 0; i < in->rank; i++) {
-        int64_t most = (int64_t)in->dims[i] - (int64_t)t->type.dims[i];
-        if (!mlir_expect(w, most >= 0, "sizes within the operand's extents")) return NOTHING;
+        int64_t most = (int64_t)in->dims[i] - sizes.at[i];
+        if (!mlir_expect(w, most >= 0 && sizes.at[i] == (int64_t)t->type.dims[i],
+                         "sizes within the operand's extents, which are the result's"))
+            return NOTHING;
         const char *start = start_of(w, t->in[i + 1], most);
         from[i] = *start == '0' ? at[i] : mlir_let(w, "i64", "%s + %s", at[i], start);
     }
@@ -353,7 +373,8 @@ mlir_scalar mlir_element_of_dynamic_update_slice(mlir_lower *w, const mlir_tenso
     const mlir_type *part = &t->in[1]->type;
     const char *from[MLIR_MAX_RANK], *inside = NULL;
     if (!mlir_expect(w, t->op->operand_count == t->type.rank + 2u && part->rank == t->type.rank,
-                     "a start of each axis"))
+                     "a start of each axis") ||
+        !mlir_expect(w, mlir_same_dims(&t->in[0]->type, &t->type), "the operand's extents"))
         return NOTHING;
     for (uint32_t i = 0; i < t->type.rank; i++) {
         int64_t most = (int64_t)t->type.dims[i] - (int64_t)part->dims[i];
@@ -440,7 +461,9 @@ mlir_scalar mlir_element_of_gather(mlir_lower *w, const mlir_tensor *t, const ch
     const mlir_type *in = &t->in[0]->type;
     const char *starts[MLIR_MAX_RANK], *offsets[MLIR_MAX_RANK], *from[MLIR_MAX_RANK];
     mlir_window_map m = gather_map(w, t->op);
-    mlir_axes sizes = mlir_filled(w, t->op, "slice_sizes", NULL, in->rank, 1);
+    mlir_axes sizes = t->op->operand_count == 3 /* dynamic_gather */
+                          ? mlir_axes_of_operand(w, t->in[2], in->rank)
+                          : mlir_filled(w, t->op, "slice_sizes", NULL, in->rank, 1);
     uint32_t window = 0;
     if (!mlir_look_up(w, &m, in, &t->type, t->in[1], at, starts, offsets)) return NOTHING;
     for (uint32_t d = 0; d < in->rank; d++) {
@@ -464,8 +487,9 @@ mlir_scalar mlir_element_of_gather(mlir_lower *w, const mlir_tensor *t, const ch
 
 /* ---- sums over many ---- */
 
-bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *args, uint32_t count,
-                  mlir_scalar *results, uint32_t result_count) {
+bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *args,
+                  const mlir_type *const *types, uint32_t count, mlir_scalar *results,
+                  const mlir_type *const *wanted, uint32_t result_count) {
     mlir_tensor *tensors[130];
     const char *none[MLIR_MAX_RANK] = {0};
     bool before = w->scalars;
@@ -475,7 +499,7 @@ bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *a
     for (uint32_t i = 0; i < count; i++) {
         const mlir_type *type = &w->m->values.data[region->args[i]].type;
         mlir_tensor *t = mlir_make(w, sizeof *t);
-        if (!t || !mlir_expect(w, type->rank == 0 && (!type->complex || args[i].im),
+        if (!t || !mlir_expect(w, type->rank == 0 && mlir_same_elements(type, types[i]),
                                "a region of scalars of the operands' types"))
             return false;
         *t = (mlir_tensor){.type = *type, .kind = MLIR_VARIABLE, .variable = args[i]};
@@ -485,7 +509,10 @@ bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *a
     w->walk(w, region, tensors, result_count);
     w->scalars = before;
     for (uint32_t i = 0; i < result_count && w->status == HG_OK; i++)
-        results[i] = mlir_element(w, tensors[i], none);
+        if (mlir_expect(
+                w, tensors[i]->type.rank == 0 && mlir_same_elements(&tensors[i]->type, wanted[i]),
+                "a region that returns scalars of the results' types"))
+            results[i] = mlir_element(w, tensors[i], none);
     return w->status == HG_OK;
 }
 
@@ -493,12 +520,14 @@ bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *a
 static void combine(mlir_lower *w, const mlir_tensor *t, mlir_scalar *sums,
                     const mlir_scalar *parts, uint32_t count) {
     mlir_scalar args[128], results[64];
+    const mlir_type *types[128];
     const mlir_row *row = t->op->applies;
     memcpy(args, sums, count * sizeof *args);
     memcpy(args + count, parts, count * sizeof *args);
+    for (uint32_t i = 0; i < 2 * count; i++) types[i] = &t->in[i]->type;
     if (row && row->how == MLIR_MAPS && row->least == 2 && count == 1)
         results[0] = map_scalars(w, row, &t->type, &t->type, args);
-    else if (!mlir_scalars(w, t->op->regions, args, 2 * count, results, count))
+    else if (!mlir_scalars(w, t->op->regions, args, types, 2 * count, results, types, count))
         return;
     for (uint32_t i = 0; i < count && count > 1; i++) /* they may be one another's sums */
         results[i] = mlir_variable(w, &t[(int64_t)i - t->result].type, results[i]);
@@ -517,10 +546,8 @@ static uint32_t start_sums(mlir_lower *w, const mlir_tensor *t, mlir_scalar *sum
         if (!mlir_expect(w, t->in[count + i]->type.rank == 0, "scalars as first values")) return 0;
         const mlir_type *type = &t[(int64_t)i - t->result].type;
         if (!mlir_expect(w,
-                         type->element == t->in[i]->type.element &&
-                             type->element == t->in[count + i]->type.element &&
-                             type->complex == t->in[i]->type.complex &&
-                             type->complex == t->in[count + i]->type.complex,
+                         mlir_same_elements(type, &t->in[i]->type) &&
+                             mlir_same_elements(type, &t->in[count + i]->type),
                          "first values and results of the operands' types"))
             return 0;
         sums[i] = mlir_variable(w, type, mlir_element(w, t->in[count + i], none));
@@ -573,6 +600,35 @@ mlir_scalar mlir_element_of_reduce(mlir_lower *w, const mlir_tensor *t, const ch
     return know_all(w, t, at, sums, count);
 }
 
+/* Where a window's step lies along an axis of that extent, and that it lies inside. */
+static const char *slide(mlir_lower *w, const mlir_slide *s, const char *at, const char *step,
+                         uint64_t extent, const char **inside) {
+    const char *p = mlir_let(w, "i64", "%s * %lld + %s * %lld - (%lld)", at, (long long)s->stride,
+                             step, (long long)s->dilation, (long long)s->low);
+    const char *place = s->base == 1 ? p : mlir_let(w, "i64", "%s / %lld", p, (long long)s->base);
+    *inside = both(w, *inside,
+                   mlir_text(w, "%s >= 0 && %s < %llu", p, place, (unsigned long long)extent));
+    if (s->base != 1)
+        *inside = mlir_text(w, "%s && %s %% %lld == 0", *inside, p, (long long)s->base);
+    return place;
+}
+
+/* Whether numbers are within bounds, and the window has so many places along the axis. */
+static bool slides(mlir_lower *w, const mlir_slide *s, uint64_t in, uint64_t out) {
+    const int64_t most = INT64_C(1) << 40;
+    const int64_t counts[] = {s->size, s->stride, s->base, s->dilation};
+    bool fits = s->low < most && s->low > -most && s->high < most && s->high > -most;
+    for (size_t i = 0; i < HG_COUNT_OF(counts); i++)
+        fits = fits && counts[i] > 0 && counts[i] < most;
+    if (!mlir_expect(w, fits, "sizes, strides and dilations from 1 to 2^40")) return false;
+    double span = (double)(s->low + s->high) + (in ? ((double)in - 1) * (double)s->base + 1 : 0),
+           window = ((double)s->size - 1) * (double)s->dilation + 1;
+    if (!mlir_expect(w, span < 0x1p52 && window < 0x1p52, "windows within 2^52")) return false;
+    int64_t room = (int64_t)span - (int64_t)window;
+    uint64_t places = span <= 0 || room < 0 ? 0 : (uint64_t)(room / s->stride) + 1;
+    return mlir_expect(w, places == out, "as many places as the window has along each axis");
+}
+
 /* Opens the loops over a window, then one `if` for what is inside. from: places in the operand.
  * known has rank + 1 entries; *closes: how many blocks are open. */
 void mlir_slide_windows(mlir_lower *w, const mlir_type *in, const mlir_slide *s,
@@ -587,34 +643,24 @@ void mlir_slide_windows(mlir_lower *w, const mlir_type *in, const mlir_slide *s,
     for (uint32_t i = 0; i < in->rank; i++) {
         from[i] = at[i];
         if (s[i].size == 1 && s[i].stride == 1 && s[i].base == 1 && s[i].low == 0) continue;
-        const char *p = mlir_let(w, "i64", "%s * %lld + %s * %lld - (%lld)", at[i],
-                                 (long long)s[i].stride, k[i], (long long)s[i].dilation,
-                                 (long long)s[i].low);
-        from[i] = s[i].base == 1 ? p : mlir_let(w, "i64", "%s / %lld", p, (long long)s[i].base);
-        inside = both(
-            w, inside,
-            mlir_text(w, "%s >= 0 && %s < %llu", p, from[i], (unsigned long long)in->dims[i]));
-        if (s[i].base != 1)
-            inside = mlir_text(w, "%s && %s %% %lld == 0", inside, p, (long long)s[i].base);
+        from[i] = slide(w, &s[i], at[i], k[i], in->dims[i], &inside);
     }
     if (inside) known[(*closes)++] = mlir_open(w, "if %s", inside);
 }
 
-bool mlir_slides_of(mlir_lower *w, const mlir_op *op, uint32_t rank, mlir_slide *s) {
-    const int64_t most = INT64_C(1) << 40;
+bool mlir_slides_of(mlir_lower *w, const mlir_op *op, const mlir_type *in, const mlir_type *out,
+                    mlir_slide *s) {
+    const uint32_t rank = in->rank;
+    if (!mlir_expect(w, rank == out->rank, "as many axes as the operand has")) return false;
     mlir_axes sizes = mlir_filled(w, op, "window_dimensions", NULL, rank, 1);
     mlir_axes strides = mlir_filled(w, op, "window_strides", NULL, rank, 1);
     mlir_axes bases = mlir_filled(w, op, "base_dilations", NULL, rank, 1);
     mlir_axes dilations = mlir_filled(w, op, "window_dilations", NULL, rank, 1);
     mlir_axes pads = mlir_filled(w, op, "padding", NULL, 2 * rank, 0);
     for (uint32_t i = 0; i < rank && w->status == HG_OK; i++) {
-        s[i] = (mlir_slide){sizes.at[i], strides.at[i], pads.at[2 * i], bases.at[i],
-                            dilations.at[i]};
-        mlir_expect(w,
-                    s[i].size > 0 && s[i].stride > 0 && s[i].base > 0 && s[i].dilation > 0 &&
-                        s[i].size < most && s[i].stride < most && s[i].base < most &&
-                        s[i].dilation < most && s[i].low < most && s[i].low > -most,
-                    "sizes, strides and dilations from 1 to 2^40");
+        s[i] = (mlir_slide){sizes.at[i],        strides.at[i], pads.at[2 * i],
+                            pads.at[2 * i + 1], bases.at[i],   dilations.at[i]};
+        slides(w, &s[i], in->dims[i], out->dims[i]);
     }
     return w->status == HG_OK;
 }
@@ -627,9 +673,7 @@ mlir_scalar mlir_element_of_reduce_window(mlir_lower *w, const mlir_tensor *t,
     mlir_scalar sums[64], parts[64];
     uint64_t known[MLIR_MAX_RANK + 1];
     uint32_t closes;
-    if (!mlir_expect(w, in->rank == t->type.rank, "a result of the operand's rank") ||
-        !mlir_slides_of(w, t->op, in->rank, s))
-        return NOTHING;
+    if (!mlir_slides_of(w, t->op, in, &t->type, s)) return NOTHING;
     uint32_t count = start_sums(w, t, sums);
     for (uint32_t i = 1; i < count; i++)
         if (!mlir_expect(w,
@@ -651,16 +695,24 @@ static mlir_type sum_type(const mlir_type *result) {
     return type;
 }
 
+/* Of numbers of one kind, complex ones or none, that the result's type has room for. */
+static bool sums_fit(mlir_lower *w, const mlir_tensor *t) {
+    bool fit = !t->type.truth;
+    for (int i = 0; i < 2; i++) {
+        const mlir_type *in = &t->in[i]->type;
+        fit = fit && !in->truth && in->complex == t->type.complex &&
+              class_of(in) == class_of(&t->type) &&
+              hg_type_size_bytes((hg_type)in->element) <=
+                  hg_type_size_bytes((hg_type)t->type.element);
+    }
+    return mlir_expect(w, fit, "numbers of the result's kind, of no more bits");
+}
+
 static void add_product(mlir_lower *w, const mlir_type *sum_type, mlir_scalar sum,
                         const mlir_tensor *a, const char *const *at_a, const mlir_tensor *b,
                         const char *const *at_b) {
     mlir_scalar x = mlir_element(w, a, at_a), y = mlir_element(w, b, at_b);
     const char *type = mlir_type_name(sum_type);
-    if (!mlir_expect(w,
-                     a->type.complex == sum_type->complex && b->type.complex == sum_type->complex &&
-                         !sum_type->truth,
-                     "numbers, complex ones or none"))
-        return;
     if (sum_type->complex) {
         mlir_scalar p = mlir_complex_product(w, type, x, y);
         mlir_line(w, "%s = %s + %s", sum.re, sum.re, p.re);
@@ -687,7 +739,7 @@ mlir_scalar mlir_element_of_dot_general(mlir_lower *w, const mlir_tensor *t,
     const char *from[2][MLIR_MAX_RANK];
     uint64_t known[MLIR_MAX_RANK];
     mlir_dot dot;
-    if (!mlir_dot_of(w, t->op, side, &t->type, &dot)) return NOTHING;
+    if (!sums_fit(w, t) || !mlir_dot_of(w, t->op, side, &t->type, &dot)) return NOTHING;
     mlir_type type = sum_type(&t->type);
     mlir_scalar sum = mlir_variable(w, &type, mlir_zero(&type));
     uint32_t next = dot.batch_count, loops = 0;
@@ -774,13 +826,13 @@ static bool layout_of(mlir_lower *w, const mlir_op *op, uint32_t n, uint32_t ran
 mlir_scalar mlir_element_of_convolution(mlir_lower *w, const mlir_tensor *t,
                                         const char *const *at) {
     const mlir_type *in = &t->in[0]->type, *kernel = &t->in[1]->type, *out = &t->type;
-    const int64_t most = INT64_C(1) << 40;
     layout a, k, o;
     uint32_t n = in->rank - 2u;
     const char *x[MLIR_MAX_RANK], *y[MLIR_MAX_RANK], *inside = NULL;
     uint64_t known[MLIR_MAX_RANK + 1];
     uint32_t closes = 0;
-    if (!mlir_expect(w, in->rank >= 2 && kernel->rank == in->rank && out->rank == in->rank,
+    if (!sums_fit(w, t) ||
+        !mlir_expect(w, in->rank >= 2 && kernel->rank == in->rank && out->rank == in->rank,
                      "arrays of one rank") ||
         !layout_of(w, t->op, 0, in->rank, -1, -2, &a) ||
         !layout_of(w, t->op, 1, in->rank, -4, -3, &k) ||
@@ -817,27 +869,18 @@ mlir_scalar mlir_element_of_convolution(mlir_lower *w, const mlir_tensor *t,
                             : NULL;
     for (uint32_t i = 0; i < n; i++) {
         const char *step;
-        if (!mlir_expect(w,
-                         stride.at[i] > 0 && base.at[i] > 0 && dilation.at[i] > 0 &&
-                             stride.at[i] < most && base.at[i] < most && dilation.at[i] < most &&
-                             pads.at[2 * i] < most && pads.at[2 * i] > -most,
-                         "strides and dilations from 1 to 2^40"))
-            return NOTHING;
+        const mlir_slide s = {(int64_t)kernel->dims[k.spatial[i]],
+                              stride.at[i],
+                              pads.at[2 * i],
+                              pads.at[2 * i + 1],
+                              base.at[i],
+                              dilation.at[i]};
+        if (!slides(w, &s, in->dims[a.spatial[i]], out->dims[o.spatial[i]])) return NOTHING;
         known[closes++] = mlir_for(w, &step, kernel->dims[k.spatial[i]]);
         y[k.spatial[i]] = reverse.at[i] ? mlir_let(w, "i64", "%lld - %s",
                                                    (long long)kernel->dims[k.spatial[i]] - 1, step)
                                         : step;
-        const char *p = mlir_let(w, "i64", "%s * %lld + %s * %lld - (%lld)", at[o.spatial[i]],
-                                 (long long)stride.at[i], step, (long long)dilation.at[i],
-                                 (long long)pads.at[2 * i]);
-        const char *q = base.at[i] == 1 ? p
-                                        : mlir_let(w, "i64", "%s / %lld", p, (long long)base.at[i]);
-        x[a.spatial[i]] = q;
-        inside = both(
-            w, inside,
-            mlir_text(w, "%s >= 0 && %s < %llu", p, q, (unsigned long long)in->dims[a.spatial[i]]));
-        if (base.at[i] != 1)
-            inside = mlir_text(w, "%s && %s %% %lld == 0", inside, p, (long long)base.at[i]);
+        x[a.spatial[i]] = slide(w, &s, at[o.spatial[i]], step, in->dims[a.spatial[i]], &inside);
     }
     if (inside) known[closes++] = mlir_open(w, "if %s", inside);
     known[closes++] = mlir_for(w, &y[k.feature], each);

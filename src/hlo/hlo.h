@@ -100,6 +100,7 @@ uint32_t mlir_item_count(const mlir_op *op, const char *key, uint32_t n);
 bool mlir_is(const mlir_word *word, const char *text);
 /* False: more than 2^40. */
 bool mlir_elements(const mlir_type *type, uint64_t *count);
+bool mlir_same_elements(const mlir_type *a, const mlir_type *b);
 bool mlir_same_dims(const mlir_type *a, const mlir_type *b);
 bool mlir_same_type(const mlir_type *a, const mlir_type *b);
 /* "tensor<2x3xf32>" */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_COST = 40, MOST_CHAIN = 60, MOST_WRITTEN = 32 << 20 };
+enum { MOST_COST = 40, MOST_CHAIN = 60 };
 static const uint64_t MOST_OPERATIONS = 100000; /* calls of functions included */
 
 /* ---- tensors ---- */
@@ -30,173 +30,11 @@ mlir_tensor *mlir_stored(mlir_lower *w, const mlir_type *type, mlir_storage *s) 
     return t;
 }
 
-static mlir_storage *add_storage(mlir_lower *w, const mlir_type *type) {
-    mlir_storage *s = mlir_make(w, sizeof *s);
-    if (s) *s = (mlir_storage){.number = w->storages++, .type = *type};
-    return s;
-}
-
 static bool is_small(mlir_lower *w, const mlir_type *type) {
     uint64_t count;
     if (mlir_elements(type, &count)) return true;
     mlir_refuse(w, "a tensor of more than 2^40 elements");
     return false;
-}
-
-mlir_storage *mlir_scratch(mlir_lower *w, const mlir_type *type) {
-    uint64_t count = 0;
-    mlir_storage *s = add_storage(w, type);
-    if (!s || !mlir_elements(type, &count)) return NULL;
-    s->local = true;
-    hg_text_addf(&w->k->head, ".scratch a%u %s [%llu]\n", (unsigned)s->number, mlir_type_name(type),
-                 (unsigned long long)count << type->complex);
-    return s;
-}
-
-/* ---- programs ---- */
-
-/* An output of the program that is being written. */
-mlir_storage *mlir_output(mlir_lower *w, const mlir_type *type) {
-    mlir_storage *s = add_storage(w, type), **to = s ? hg_vec_push(&w->k->outputs) : NULL;
-    if (!to) {
-        mlir_no_memory(w);
-        return NULL;
-    }
-    *to = s;
-    s->program = w->programs;
-    hg_text_addf(&w->k->head, ".param a%u buffer %s out [", (unsigned)s->number,
-                 mlir_type_name(type));
-    for (uint32_t i = 0; i < type->rank; i++)
-        hg_text_addf(&w->k->head, "%s%llu", i ? ", " : "", (unsigned long long)type->dims[i]);
-    hg_text_addf(&w->k->head, type->complex ? "%s2]\n" : "%s]\n",
-                 type->complex && type->rank ? ", " : "");
-    return s;
-}
-
-void mlir_begin(mlir_lower *w, mlir_kernel *k, const mlir_type *lanes) {
-    *k = (mlir_kernel){.loops = lanes == NULL};
-    w->k = k;
-    w->programs++;
-    if (!lanes) return;
-    k->lanes = *lanes;
-    for (uint32_t i = 0; i < lanes->rank; i++) k->at[i] = mlir_text(w, "i%u", (unsigned)i);
-}
-
-static void add_functions(hg_text *text) {
-    static const struct function {
-        const char *name, *text;
-    } FUNCTIONS[] = {
-        {"mlir_erf_inv(",
-         "fn mlir_erf_inv(x f64) -> f64 {\n"
-         "    if abs(x) == 1.0 {\n        return x * inf\n    }\n"
-         "    let w f64 = -log((1.0 - x) * (1.0 + x))\n"
-         "    let low f64 = w - 2.5\n    let high f64 = sqrt(w) - 3.0\n"
-         "    let p f64 = fma(fma(fma(fma(fma(fma(fma(fma(2.81022636e-08, low, 3.43273939e-07), "
-         "low, -3.5233877e-06), low, -4.39150654e-06), low, 0.00021858087), low, -0.00125372503), "
-         "low, -0.00417768164), low, 0.246640727), low, 1.50140941)\n"
-         "    let q f64 = fma(fma(fma(fma(fma(fma(fma(fma(-0.000200214257, high, 0.000100950558), "
-         "high, 0.00134934322), high, -0.00367342844), high, 0.00573950773), high, "
-         "-0.0076224613), high, 0.00943887047), high, 1.00167406), high, 2.83297682)\n"
-         "    let y f64 = x * (w < 5.0 ? p : q)\n"
-         "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
-         "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
-         "    return y\n}\n"},
-        {"mlir_power(",
-         "fn mlir_power[T](x T, y T) -> T {\n"
-         "    if y < 0 {\n"
-         "        if x == 1 || x == ~T(0) && (y & 1) == 0 {\n            return T(1)\n        }\n"
-         "        return x == ~T(0) ? x : T(0)\n    }\n"
-         "    let p T = 1\n    let b T = x\n    let n T = y\n"
-         "    while n != 0 {\n        p = (n & 1) != 0 ? p * b : p\n        b = b * b\n"
-         "        n = n >> 1\n    }\n"
-         "    return p\n}\n"},
-        {"mlir_lgamma(",
-         "fn mlir_lgamma(x f64) -> f64 {\n"
-         "    if x == floor(x) && x <= 0.0 || abs(x) == inf {\n        return inf\n    }\n"
-         "    let z f64 = (x < 0.5 ? 1.0 - x : x) - 1.0\n"
-         "    let s f64 = 0.99999999999980993\n"
-         "    s = s + 676.5203681218851 / (z + 1.0)\n    s = s - 1259.1392167224028 / (z + 2.0)\n"
-         "    s = s + 771.32342877765313 / (z + 3.0)\n    s = s - 176.61502916214059 / (z + 4.0)\n"
-         "    s = s + 12.507343278686905 / (z + 5.0)\n    s = s - 0.13857109526572012 / (z + 6.0)\n"
-         "    s = s + 9.9843695780195716e-6 / (z + 7.0)\n"
-         "    s = s + 1.5056327351493116e-7 / (z + 8.0)\n"
-         "    let t f64 = z + 7.5\n"
-         "    let g f64 = 0.91893853320467274 + (z + 0.5) * log(t) - t + log(s)\n"
-         "    let part f64 = x - floor(x)\n"
-         "    return x < 0.5 ? log(3.141592653589793 / abs(sin(3.141592653589793 * part))) - g : "
-         "g\n"
-         "}\n"},
-        {"mlir_digamma(",
-         "fn mlir_digamma(x f64) -> f64 {\n"
-         "    if x == floor(x) && x <= 0.0 {\n        return nan\n    }\n"
-         "    let z f64 = x < 0.5 ? 1.0 - x : x\n    let s f64 = 0.0\n"
-         "    while z < 10.0 {\n        s = s - 1.0 / z\n        z = z + 1.0\n    }\n"
-         "    let r f64 = 1.0 / (z * z)\n"
-         "    s = s + log(z) - 0.5 / z - r * (0.08333333333333333 - r * (0.008333333333333333 - r "
-         "* "
-         "(0.003968253968253968 - r * (0.004166666666666667 - r * 0.007575757575757576))))\n"
-         "    return x < 0.5 ? s - 3.141592653589793 / tan(3.141592653589793 * (x - floor(x))) : "
-         "s\n"
-         "}\n"}};
-    for (size_t i = 0; i < HG_COUNT_OF(FUNCTIONS); i++)
-        if (text->data && strstr(text->data, FUNCTIONS[i].name))
-            hg_text_add(text, FUNCTIONS[i].text, strlen(FUNCTIONS[i].text));
-}
-
-static void write_program(mlir_lower *w, hg_text *text) {
-    mlir_kernel *k = w->k;
-    hg_text_addf(text, ".atlas 1\n.program mlir_%u\n", (unsigned)w->programs);
-    if (k->head.data) hg_text_add(text, k->head.data, k->head.length);
-    hg_text_addf(text, k->lanes.rank ? ".lanes [" : ".lanes 1\n");
-    for (uint32_t i = 0; i < k->lanes.rank; i++)
-        hg_text_addf(text, "%sc%u < %llu%s", i ? ", " : "", (unsigned)i,
-                     (unsigned long long)k->lanes.dims[i], i + 1 == k->lanes.rank ? "]\n" : "");
-    for (uint32_t i = 0; i < k->lanes.rank; i++)
-        hg_text_addf(text, "    let i%u i64 = i64(c%u)\n", (unsigned)i, (unsigned)i);
-    if (k->body.data) hg_text_add(text, k->body.data, k->body.length);
-    add_functions(text);
-    if (text->failed) mlir_no_memory(w);
-}
-
-static void call_program(mlir_lower *w, hg_program *program) {
-    mlir_kernel *k = w->k;
-    hg_graph_arg *args = mlir_make(w, (size_t)(k->inputs.count + 1) * sizeof *args);
-    hg_graph_made *made = mlir_make(w, (size_t)(k->outputs.count + 1) * sizeof *made);
-    if (!args || !made) return;
-    for (uint64_t i = 0; i < k->inputs.count; i++)
-        args[i] = (hg_graph_arg){.name = mlir_text(w, "a%u", (unsigned)k->inputs.data[i]->number),
-                                 .kind = HG_GRAPH_ARRAY,
-                                 .value = k->inputs.data[i]->value};
-    for (uint64_t i = 0; i < k->outputs.count; i++)
-        made[i].operand = mlir_text(w, "a%u", (unsigned)k->outputs.data[i]->number);
-    if (w->status != HG_OK) return;
-    hg_status status = hg_graph_call_program(w->g, program, args, (uint32_t)k->inputs.count, made,
-                                             (uint32_t)k->outputs.count);
-    mlir_refuse_call(w, status, "");
-    for (uint64_t i = 0; i < k->outputs.count; i++) k->outputs.data[i]->value = made[i].value;
-}
-
-void mlir_end(mlir_lower *w) {
-    mlir_kernel *k = w->k;
-    hg_text text = {0};
-    hg_program *program = NULL;
-    if (w->status == HG_OK) write_program(w, &text);
-    if ((w->written += text.length) > MOST_WRITTEN)
-        mlir_refuse(w, "the programs that the module becomes are longer than %d bytes",
-                    MOST_WRITTEN);
-    if (w->status == HG_OK && k->outputs.count) {
-        hg_status status = hg_program_assemble(text.data, text.length, NULL, &program);
-        mlir_refuse_call(w, status, "");
-        if (w->status == HG_OK) call_program(w, program);
-        hg_program_release(program);
-    }
-    hg_text_free(&text);
-    hg_text_free(&k->head);
-    hg_text_free(&k->body);
-    hg_vec_free(&k->memo);
-    hg_vec_free(&k->inputs);
-    hg_vec_free(&k->outputs);
-    w->k = NULL;
 }
 
 /* ---- arrays ---- */
@@ -275,15 +113,40 @@ mlir_tensor *mlir_array(mlir_lower *w, mlir_tensor *t) {
 
 /* ---- the walk ---- */
 
+static void refuse_types(mlir_lower *w, const mlir_tensor *t, uint32_t i) {
+    char given[240], wanted[240];
+    mlir_refuse(w, "operand %u is %s, the result %s", (unsigned)i,
+                mlir_type_text(&t->in[i]->type, given), mlir_type_text(&t->type, wanted));
+}
+
 /* Elements of an operation on numbers by themselves have one shape; the predicate of select and the
  * bounds of clamp may be scalars. */
-static void check_map(mlir_lower *w, const mlir_op *op, const mlir_tensor *t) {
-    bool scalars = mlir_is(&op->name, "stablehlo.select") || mlir_is(&op->name, "stablehlo.clamp");
-    char given[240], wanted[240];
+static void check_dims(mlir_lower *w, const mlir_op *op, const mlir_tensor *t) {
+    const uint32_t scalars = mlir_is(&op->name, "stablehlo.select")  ? 1
+                             : mlir_is(&op->name, "stablehlo.clamp") ? 5
+                                                                     : 0; /* a bit an operand */
     for (uint32_t i = 0; i < op->operand_count && w->status == HG_OK; i++)
-        if (!mlir_same_dims(&t->in[i]->type, &t->type) && !(scalars && t->in[i]->type.rank == 0))
-            mlir_refuse(w, "operand %u is %s, the result %s", (unsigned)i,
-                        mlir_type_text(&t->in[i]->type, given), mlir_type_text(&t->type, wanted));
+        if (!mlir_same_dims(&t->in[i]->type, &t->type) &&
+            !(i < 3 && scalars >> i & 1 && t->in[i]->type.rank == 0))
+            refuse_types(w, t, i);
+}
+
+/* What elements the row's first operands have where the result has these; of i1 where its
+ * expression begins as that of a truth does, and the first one of select. */
+static void check_elements(mlir_lower *w, const mlir_op *op, const mlir_tensor *t) {
+    mlir_type wanted = t->type;
+    bool maps = op->row->how == MLIR_MAPS, asks = maps && !strncmp(op->row->text[0], "u8(", 3),
+         selects = mlir_is(&op->name, "stablehlo.select");
+    if (asks && !(wanted.truth && !wanted.complex)) refuse_types(w, t, 0);
+    if (maps && t->in[0]->type.complex && mlir_is(&op->name, "stablehlo.abs")) {
+        if (wanted.complex) refuse_types(w, t, 0);
+        wanted.complex = true;
+    }
+    for (uint32_t i = 0; i < op->operand_count && i < op->row->alike && !asks; i++) {
+        const mlir_type *in = &t->in[i]->type;
+        bool fits = selects && i == 0 ? in->truth : mlir_same_elements(in, &wanted);
+        if (!fits) refuse_types(w, t, i);
+    }
 }
 
 static bool reads_shape_of_result(const mlir_op *op) {
@@ -331,17 +194,12 @@ static bool take_operands(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     return in && w->status == HG_OK;
 }
 
-static bool same_elements(const mlir_type *a, const mlir_type *b) {
-    return a->element == b->element && a->complex == b->complex;
-}
-
 /* A reshape of an array is the array. */
 static bool is_alias(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     uint64_t from, to;
     if (op->row->element != mlir_element_of_reshape) return false;
-    if (!mlir_elements(&t->in[0]->type, &from) || !mlir_elements(&t->type, &to) || from != to ||
-        !same_elements(&t->in[0]->type, &t->type)) {
-        mlir_refuse(w, "expected as many elements of the same type");
+    if (!mlir_elements(&t->in[0]->type, &from) || !mlir_elements(&t->type, &to) || from != to) {
+        mlir_refuse(w, "expected as many elements");
         return false;
     }
     if (t->in[0]->kind == MLIR_SPLAT) {
@@ -364,7 +222,8 @@ static void put_off(mlir_lower *w, const mlir_op *op) {
     if (!t || !take_operands(w, op, t)) return;
     if (op->result_count > 1 && strncmp(op->row->name, "stablehlo.reduce", 16) != 0)
         mlir_refuse(w, "%u results, expected 1", (unsigned)op->result_count);
-    if (reads_shape_of_result(op)) check_map(w, op, t);
+    if (reads_shape_of_result(op)) check_dims(w, op, t);
+    if (w->status == HG_OK) check_elements(w, op, t);
     uint32_t uses = 0;
     for (uint32_t i = 0; i < op->result_count; i++) {
         mlir_bind(w, op->results + i, &t[i]);
@@ -380,8 +239,6 @@ static void put_off(mlir_lower *w, const mlir_op *op) {
     }
     if (is_alias(w, op, t) || mlir_fold(w, op, t) || w->status != HG_OK) return;
     if (mlir_is(&op->name, "stablehlo.broadcast_in_dim") && t->in[0]->kind == MLIR_SPLAT) {
-        if (!same_elements(&t->in[0]->type, &t->type))
-            mlir_refuse(w, "expected elements of the operand's type");
         t->kind = MLIR_SPLAT;
         t->bytes = t->in[0]->bytes;
         return;
@@ -455,7 +312,7 @@ void mlir_apply_constant(mlir_lower *w, const mlir_op *op) {
         return;
     }
     uint64_t bytes = (count * hg_type_size_bytes((hg_type)t->type.element)) << t->type.complex;
-    mlir_storage *s = add_storage(w, &t->type);
+    mlir_storage *s = mlir_add_storage(w, &t->type);
     void *kept = hg_arena_alloc(&w->g->arena, (size_t)bytes);
     hg_dim dims[MLIR_MAX_RANK + 1];
     if (!s || !kept) {
@@ -487,11 +344,6 @@ void mlir_apply_dimension_size(mlir_lower *w, const mlir_op *op) {
     t->kind = MLIR_SPLAT;
     t->bytes = bytes;
     mlir_bind(w, op->results, t);
-}
-
-void mlir_dims(const mlir_type *type, hg_dim *dims) {
-    for (uint32_t i = 0; i < type->rank; i++) dims[i] = hg_dim_of(type->dims[i]);
-    dims[type->rank] = hg_dim_of(2);
 }
 
 void mlir_bind_shared(mlir_lower *w, uint32_t value, mlir_tensor *t) {
@@ -579,7 +431,7 @@ void mlir_apply_custom_call(mlir_lower *w, const mlir_op *op) {
 /* ---- a module ---- */
 
 static mlir_tensor *add_input(mlir_lower *w, const mlir_type *type, uint32_t i) {
-    mlir_storage *s = add_storage(w, type);
+    mlir_storage *s = mlir_add_storage(w, type);
     hg_dim dims[MLIR_MAX_RANK + 1];
     if (!s) return NULL;
     mlir_dims(type, dims);

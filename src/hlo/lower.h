@@ -26,7 +26,9 @@ typedef struct mlir_storage {
     hg_value value;
     mlir_type type;   /* as it is declared; another shape may be read of it */
     uint32_t program; /* the last one that declared it as a parameter */
+    uint32_t parts;   /* of one that others are parts of (pack.c) */
 } mlir_storage;
+typedef HG_VEC(mlir_storage *) mlir_storages;
 
 typedef struct mlir_tensor {
     mlir_type type;
@@ -52,8 +54,7 @@ typedef struct mlir_memo {
 typedef struct mlir_kernel {
     hg_text head, body;
     HG_VEC(mlir_memo) memo; /* what the innermost block knows */
-    HG_VEC(mlir_storage *) outputs;
-    HG_VEC(mlir_storage *) inputs;
+    mlir_storages inputs, outputs, scratches;
     mlir_type lanes; /* of a program with one lane an element: whose coordinates these are */
     const char *at[MLIR_MAX_RANK];
     bool loops; /* one lane does all, in loops */
@@ -101,6 +102,25 @@ void mlir_close(mlir_lower *w, uint64_t known, const char *text);
 /* for NAME in 0 .. extent { */
 uint64_t mlir_for(mlir_lower *w, const char **name, uint64_t extent);
 
+/* A line for an array of the program: "in", "out" or, scratch, NULL. */
+void mlir_declare(mlir_lower *w, const mlir_storage *s, const char *access);
+
+mlir_storage *mlir_add_storage(mlir_lower *w, const mlir_type *type);
+/* Scratch of the program that is being written. */
+mlir_storage *mlir_scratch(mlir_lower *w, const mlir_type *type);
+/* An output of it. */
+mlir_storage *mlir_output(mlir_lower *w, const mlir_type *type);
+/* Extents of the graph's value: rank of them, and 2 behind for complex elements. */
+void mlir_dims(const mlir_type *type, hg_dim *dims);
+/* A program, up to mlir_end, which makes it a call of the graph. lanes: one lane for each element
+ * of such a tensor; NULL: one lane. */
+void mlir_begin(mlir_lower *w, mlir_kernel *kernel, const mlir_type *lanes);
+void mlir_finish(mlir_lower *w); /* mlir_end where it has few arrays */
+
+/* ---- programs of many arrays (pack.c) ---- */
+
+void mlir_end(mlir_lower *w);
+
 /* ---- elements (element.c) ---- */
 
 /* The element at these coordinates, i64 variables or numbers. */
@@ -116,9 +136,10 @@ const char *mlir_type_name(const mlir_type *type);
 mlir_scalar mlir_variable(mlir_lower *w, const mlir_type *type, mlir_scalar value);
 void mlir_assign(mlir_lower *w, mlir_scalar variable, mlir_scalar value);
 mlir_scalar mlir_zero(const mlir_type *type);
-/* The results of a region of scalars for these arguments. */
-bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *args, uint32_t count,
-                  mlir_scalar *results, uint32_t result_count);
+/* The results of a region of scalars for these arguments, whose elements are of these types. */
+bool mlir_scalars(mlir_lower *w, const mlir_region *region, const mlir_scalar *args,
+                  const mlir_type *const *types, uint32_t count, mlir_scalar *results,
+                  const mlir_type *const *wanted, uint32_t result_count);
 
 /* ---- integers that the text says (fold.c) ---- */
 
@@ -152,21 +173,11 @@ mlir_tensor *mlir_results(mlir_lower *w, const mlir_op *op);
 mlir_tensor *mlir_operand(mlir_lower *w, const mlir_op *op, uint32_t i);
 mlir_tensor *mlir_stored(mlir_lower *w, const mlir_type *type, mlir_storage *s);
 static inline void mlir_bind(mlir_lower *w, uint32_t value, mlir_tensor *t) { w->env[value] = t; }
-/* Scratch of the program that is being written. */
-mlir_storage *mlir_scratch(mlir_lower *w, const mlir_type *type);
-/* An output of it. */
-mlir_storage *mlir_output(mlir_lower *w, const mlir_type *type);
 /* Elements of t into s, whole. */
 void mlir_copy(mlir_lower *w, mlir_storage *s, const mlir_tensor *t);
-/* A program, up to mlir_end, which makes it a call of the graph. lanes: one lane for each element
- * of such a tensor; NULL: one lane. */
-void mlir_begin(mlir_lower *w, mlir_kernel *kernel, const mlir_type *lanes);
-void mlir_end(mlir_lower *w);
 /* The body of an operation that is loops of one lane (control.c). */
 void mlir_in_loops(mlir_lower *w, const mlir_op *op,
                    void (*body)(mlir_lower *w, const mlir_op *op));
-/* Extents of the graph's value: rank of them, and 2 behind for complex elements. */
-void mlir_dims(const mlir_type *type, hg_dim *dims);
 /* A dot_general between programs as a product of matrices; false: in another way (whole.c). */
 bool mlir_gemm(mlir_lower *w, const mlir_op *op);
 

@@ -20,9 +20,12 @@ bool mlir_same_dims(const mlir_type *a, const mlir_type *b) {
     return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof a->dims);
 }
 
+bool mlir_same_elements(const mlir_type *a, const mlir_type *b) {
+    return a->element == b->element && a->truth == b->truth && a->complex == b->complex;
+}
+
 bool mlir_same_type(const mlir_type *a, const mlir_type *b) {
-    return mlir_same_dims(a, b) && a->element == b->element && a->truth == b->truth &&
-           a->complex == b->complex;
+    return mlir_same_dims(a, b) && mlir_same_elements(a, b);
 }
 
 const char *mlir_type_text(const mlir_type *t, char buffer[240]) {

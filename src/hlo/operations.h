@@ -9,6 +9,7 @@ typedef enum mlir_how { MLIR_MAPS, MLIR_ELEMENT, MLIR_HEAVY, MLIR_APPLY } mlir_h
 typedef struct mlir_row {
     const char *name;
     uint32_t least, most; /* operands */
+    uint32_t alike;       /* how many have elements of the result's type */
     uint8_t how;
     const char *text[4]; /* MLIR_MAPS: of real, signed, unsigned elements and i1 */
     mlir_scalar (*element)(mlir_lower *w, const mlir_tensor *t, const char *const *at);
@@ -21,7 +22,7 @@ typedef struct mlir_row {
 const mlir_row *mlir_row_named(const mlir_word *name);
 
 #define MLIR_MAP(name, operands, real, is_signed, is_unsigned, truth)
-#define MLIR_OP(name, least, most, how, function) MLIR_DECLARE_##how(function)
+#define MLIR_OP(name, least, most, how, alike, function) MLIR_DECLARE_##how(function)
 #define MLIR_DECLARE_ELEMENT(function)                                          \
     mlir_scalar mlir_element_of_##function(mlir_lower *w, const mlir_tensor *t, \
                                            const char *const *at);

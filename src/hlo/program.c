@@ -1,7 +1,10 @@
-/* Lane programs as texts of the language: lines, variables, blocks, loads and stores. */
+/* Lane programs as texts of the language: lines, variables, blocks, loads and stores, and the calls
+ * of a graph that they become. */
 #include "hlo/lower.h"
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_WRITTEN = 32 << 20 };
 
 void mlir_no_memory(mlir_lower *w) {
     if (w->status == HG_OK) w->status = hg_fail_memory();
@@ -123,6 +126,23 @@ const char *mlir_place(mlir_lower *w, const mlir_type *type, const char *const *
     return place ? place : "0";
 }
 
+void mlir_declare(mlir_lower *w, const mlir_storage *s, const char *access) {
+    hg_text *head = &w->k->head;
+    uint64_t count = 0;
+    mlir_elements(&s->type, &count);
+    hg_text_addf(head, access ? ".param a%u buffer %s " : ".scratch a%u %s ", (unsigned)s->number,
+                 mlir_type_name(&s->type));
+    if (!access) {
+        hg_text_addf(head, "[%llu]\n", (unsigned long long)count << s->type.complex);
+        return;
+    }
+    hg_text_addf(head, "%s [", access);
+    for (uint32_t i = 0; i < s->type.rank; i++)
+        hg_text_addf(head, "%s%llu", i ? ", " : "", (unsigned long long)s->type.dims[i]);
+    hg_text_addf(head, s->type.complex ? "%s2]\n" : "%s]\n",
+                 s->type.complex && s->type.rank ? ", " : "");
+}
+
 /* The name of a storage; a value of the graph becomes a parameter of the program. */
 static const char *array_name(mlir_lower *w, mlir_storage *s) {
     const char *name = mlir_text(w, "a%u", (unsigned)s->number);
@@ -134,11 +154,7 @@ static const char *array_name(mlir_lower *w, mlir_storage *s) {
     }
     *input = s;
     s->program = w->programs;
-    hg_text_addf(&w->k->head, ".param %s buffer %s in [", name, mlir_type_name(&s->type));
-    for (uint32_t i = 0; i < s->type.rank; i++)
-        hg_text_addf(&w->k->head, "%s%llu", i ? ", " : "", (unsigned long long)s->type.dims[i]);
-    hg_text_addf(&w->k->head, s->type.complex ? "%s2]\n" : "%s]\n",
-                 s->type.complex && s->type.rank ? ", " : "");
+    mlir_declare(w, s, "in");
     return name;
 }
 
@@ -214,4 +230,168 @@ const char *mlir_expand(mlir_lower *w, const char *text, const mlir_type *in, co
     }
     buffer[at] = 0;
     return mlir_text(w, "%s", buffer);
+}
+
+/* ---- programs ---- */
+
+void mlir_dims(const mlir_type *type, hg_dim *dims) {
+    for (uint32_t i = 0; i < type->rank; i++) dims[i] = hg_dim_of(type->dims[i]);
+    dims[type->rank] = hg_dim_of(2);
+}
+
+mlir_storage *mlir_add_storage(mlir_lower *w, const mlir_type *type) {
+    mlir_storage *s = mlir_make(w, sizeof *s);
+    if (s) *s = (mlir_storage){.number = w->storages++, .type = *type};
+    return s;
+}
+
+mlir_storage *mlir_scratch(mlir_lower *w, const mlir_type *type) {
+    uint64_t count = 0;
+    mlir_storage *s = mlir_add_storage(w, type), **to = s ? hg_vec_push(&w->k->scratches) : NULL;
+    if (!to) mlir_no_memory(w);
+    if (!to || !mlir_elements(type, &count)) return NULL;
+    *to = s;
+    s->local = true;
+    mlir_declare(w, s, NULL);
+    return s;
+}
+
+/* An output of the program that is being written. */
+mlir_storage *mlir_output(mlir_lower *w, const mlir_type *type) {
+    mlir_storage *s = mlir_add_storage(w, type), **to = s ? hg_vec_push(&w->k->outputs) : NULL;
+    if (!to) {
+        mlir_no_memory(w);
+        return NULL;
+    }
+    *to = s;
+    s->program = w->programs;
+    mlir_declare(w, s, "out");
+    return s;
+}
+
+void mlir_begin(mlir_lower *w, mlir_kernel *k, const mlir_type *lanes) {
+    *k = (mlir_kernel){.loops = lanes == NULL};
+    w->k = k;
+    w->programs++;
+    if (!lanes) return;
+    k->lanes = *lanes;
+    for (uint32_t i = 0; i < lanes->rank; i++) k->at[i] = mlir_text(w, "i%u", (unsigned)i);
+}
+
+static void add_functions(hg_text *text) {
+    static const struct function {
+        const char *name, *text;
+    } FUNCTIONS[] = {
+        {"mlir_erf_inv(",
+         "fn mlir_erf_inv(x f64) -> f64 {\n"
+         "    if abs(x) == 1.0 {\n        return x * inf\n    }\n"
+         "    let w f64 = -log((1.0 - x) * (1.0 + x))\n"
+         "    let low f64 = w - 2.5\n    let high f64 = sqrt(w) - 3.0\n"
+         "    let p f64 = fma(fma(fma(fma(fma(fma(fma(fma(2.81022636e-08, low, 3.43273939e-07), "
+         "low, -3.5233877e-06), low, -4.39150654e-06), low, 0.00021858087), low, -0.00125372503), "
+         "low, -0.00417768164), low, 0.246640727), low, 1.50140941)\n"
+         "    let q f64 = fma(fma(fma(fma(fma(fma(fma(fma(-0.000200214257, high, 0.000100950558), "
+         "high, 0.00134934322), high, -0.00367342844), high, 0.00573950773), high, "
+         "-0.0076224613), high, 0.00943887047), high, 1.00167406), high, 2.83297682)\n"
+         "    let y f64 = x * (w < 5.0 ? p : q)\n"
+         "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
+         "    y = y - (erf(y) - x) / (1.1283791670955126 * exp(-y * y))\n"
+         "    return y\n}\n"},
+        {"mlir_power(",
+         "fn mlir_power[T](x T, y T) -> T {\n"
+         "    if y < 0 {\n"
+         "        if x == 1 || x == ~T(0) && (y & 1) == 0 {\n            return T(1)\n        }\n"
+         "        return x == ~T(0) ? x : T(0)\n    }\n"
+         "    let p T = 1\n    let b T = x\n    let n T = y\n"
+         "    while n != 0 {\n        p = (n & 1) != 0 ? p * b : p\n        b = b * b\n"
+         "        n = n >> 1\n    }\n"
+         "    return p\n}\n"},
+        {"mlir_lgamma(",
+         "fn mlir_lgamma(x f64) -> f64 {\n"
+         "    if x == floor(x) && x <= 0.0 || abs(x) == inf {\n        return inf\n    }\n"
+         "    let z f64 = (x < 0.5 ? 1.0 - x : x) - 1.0\n"
+         "    let s f64 = 0.99999999999980993\n"
+         "    s = s + 676.5203681218851 / (z + 1.0)\n    s = s - 1259.1392167224028 / (z + 2.0)\n"
+         "    s = s + 771.32342877765313 / (z + 3.0)\n    s = s - 176.61502916214059 / (z + 4.0)\n"
+         "    s = s + 12.507343278686905 / (z + 5.0)\n    s = s - 0.13857109526572012 / (z + 6.0)\n"
+         "    s = s + 9.9843695780195716e-6 / (z + 7.0)\n"
+         "    s = s + 1.5056327351493116e-7 / (z + 8.0)\n"
+         "    let t f64 = z + 7.5\n"
+         "    let g f64 = 0.91893853320467274 + (z + 0.5) * log(t) - t + log(s)\n"
+         "    let part f64 = x - floor(x)\n"
+         "    return x < 0.5 ? log(3.141592653589793 / abs(sin(3.141592653589793 * part))) - g : "
+         "g\n"
+         "}\n"},
+        {"mlir_digamma(",
+         "fn mlir_digamma(x f64) -> f64 {\n"
+         "    if x == floor(x) && x <= 0.0 {\n        return nan\n    }\n"
+         "    let z f64 = x < 0.5 ? 1.0 - x : x\n    let s f64 = 0.0\n"
+         "    while z < 10.0 {\n        s = s - 1.0 / z\n        z = z + 1.0\n    }\n"
+         "    let r f64 = 1.0 / (z * z)\n"
+         "    s = s + log(z) - 0.5 / z - r * (0.08333333333333333 - r * (0.008333333333333333 - r "
+         "* "
+         "(0.003968253968253968 - r * (0.004166666666666667 - r * 0.007575757575757576))))\n"
+         "    return x < 0.5 ? s - 3.141592653589793 / tan(3.141592653589793 * (x - floor(x))) : "
+         "s\n"
+         "}\n"}};
+    for (size_t i = 0; i < HG_COUNT_OF(FUNCTIONS); i++)
+        if (text->data && strstr(text->data, FUNCTIONS[i].name))
+            hg_text_add(text, FUNCTIONS[i].text, strlen(FUNCTIONS[i].text));
+}
+
+static void write_program(mlir_lower *w, hg_text *text) {
+    mlir_kernel *k = w->k;
+    hg_text_addf(text, ".atlas 1\n.program mlir_%u\n", (unsigned)w->programs);
+    if (k->head.data) hg_text_add(text, k->head.data, k->head.length);
+    hg_text_addf(text, k->lanes.rank ? ".lanes [" : ".lanes 1\n");
+    for (uint32_t i = 0; i < k->lanes.rank; i++)
+        hg_text_addf(text, "%sc%u < %llu%s", i ? ", " : "", (unsigned)i,
+                     (unsigned long long)k->lanes.dims[i], i + 1 == k->lanes.rank ? "]\n" : "");
+    for (uint32_t i = 0; i < k->lanes.rank; i++)
+        hg_text_addf(text, "    let i%u i64 = i64(c%u)\n", (unsigned)i, (unsigned)i);
+    if (k->body.data) hg_text_add(text, k->body.data, k->body.length);
+    add_functions(text);
+    if (text->failed) mlir_no_memory(w);
+}
+
+static void call_program(mlir_lower *w, hg_program *program) {
+    mlir_kernel *k = w->k;
+    hg_graph_arg *args = mlir_make(w, (size_t)(k->inputs.count + 1) * sizeof *args);
+    hg_graph_made *made = mlir_make(w, (size_t)(k->outputs.count + 1) * sizeof *made);
+    if (!args || !made) return;
+    for (uint64_t i = 0; i < k->inputs.count; i++)
+        args[i] = (hg_graph_arg){.name = mlir_text(w, "a%u", (unsigned)k->inputs.data[i]->number),
+                                 .kind = HG_GRAPH_ARRAY,
+                                 .value = k->inputs.data[i]->value};
+    for (uint64_t i = 0; i < k->outputs.count; i++)
+        made[i].operand = mlir_text(w, "a%u", (unsigned)k->outputs.data[i]->number);
+    if (w->status != HG_OK) return;
+    hg_status status = hg_graph_call_program(w->g, program, args, (uint32_t)k->inputs.count, made,
+                                             (uint32_t)k->outputs.count);
+    mlir_refuse_call(w, status, "");
+    for (uint64_t i = 0; i < k->outputs.count; i++) k->outputs.data[i]->value = made[i].value;
+}
+
+void mlir_finish(mlir_lower *w) {
+    mlir_kernel *k = w->k;
+    hg_text text = {0};
+    hg_program *program = NULL;
+    if (w->status == HG_OK) write_program(w, &text);
+    if ((w->written += text.length) > MOST_WRITTEN)
+        mlir_refuse(w, "the programs that the module becomes are longer than %d bytes",
+                    MOST_WRITTEN);
+    if (w->status == HG_OK && k->outputs.count) {
+        hg_status status = hg_program_assemble(text.data, text.length, NULL, &program);
+        mlir_refuse_call(w, status, "");
+        if (w->status == HG_OK) call_program(w, program);
+        hg_program_release(program);
+    }
+    hg_text_free(&text);
+    hg_text_free(&k->head);
+    hg_text_free(&k->body);
+    hg_vec_free(&k->memo);
+    hg_vec_free(&k->inputs);
+    hg_vec_free(&k->outputs);
+    hg_vec_free(&k->scratches);
+    w->k = NULL;
 }

@@ -753,6 +753,29 @@ static void read_parts(reader *r, mlir_op *op, uint64_t *bound) {
     }
 }
 
+static bool is_return(const mlir_word *name) {
+    return mlir_is(name, "return") || mlir_is(name, "stablehlo.return") ||
+           mlir_is(name, "func.return");
+}
+
+/* Operands against the types that stand for them: one for each, or one for all the last ones. */
+static void check_operands(reader *r, const mlir_op *op, uint64_t from, uint64_t count, bool each) {
+    char given[240], wanted[240];
+    const mlir_word *name = &op->name;
+    int length = name->length > 60 ? 60 : (int)name->length;
+    if (r->failed) return;
+    if (each && count != op->operand_count)
+        mistake(r, name, "%.*s: %u operands, %llu types of them", length, name->text,
+                (unsigned)op->operand_count, (unsigned long long)count);
+    for (uint32_t i = 0; i < op->operand_count && count && !r->failed; i++) {
+        const mlir_type *here = &r->types.data[from + (i < count ? i : count - 1)],
+                        *is = &r->m->values.data[op->operands[i]].type;
+        if (!mlir_same_type(is, here))
+            mistake(r, name, "%.*s: operand %u is %s, the text says %s", length, name->text,
+                    (unsigned)i, mlir_type_text(is, given), mlir_type_text(here, wanted));
+    }
+}
+
 /* ": (T, T) -> T" or ": T, T": types of the results. */
 static void read_signature(reader *r, mlir_op *op, uint32_t *count) {
     bool is_while = mlir_is(&op->name, "stablehlo.while");
@@ -763,18 +786,19 @@ static void read_signature(reader *r, mlir_op *op, uint32_t *count) {
     if (take(r, MLIR_ARROW)) {
         first = r->types.count;
         read_types(r);
-    } else if (!all && r->types.count > from) {
-        first = r->types.count - 1;
+        check_operands(r, op, from, first - from, true);
+    } else if (r->types.count > from) {
+        uint64_t given = r->types.count - from;
+        bool told = is_while && given != op->operand_count;    /* read_while_regions says so */
+        if (!told && !mlir_is(&op->name, "stablehlo.complex")) /* whose type is the result's alone
+                                                                */
+            check_operands(r, op, from, given, all || is_return(&op->name));
+        if (!all) first = r->types.count - 1;
     }
     if (r->failed) return;
     *count = (uint32_t)(r->types.count - first);
     op->types = keep(r, r->types.data ? r->types.data + first : NULL, *count * sizeof *op->types);
     r->types.count = from;
-}
-
-static bool is_return(const mlir_word *name) {
-    return mlir_is(name, "return") || mlir_is(name, "stablehlo.return") ||
-           mlir_is(name, "func.return");
 }
 
 /* cond { … } do { … } behind the types of a while. */

@@ -5,18 +5,17 @@
     {name,                                                            \
      operands,                                                        \
      operands,                                                        \
+     operands,                                                        \
      MLIR_MAPS,                                                       \
      {real, is_signed, is_unsigned, truth},                           \
      mlir_element_of_map,                                             \
      NULL,                                                            \
      NULL},
-#define MLIR_OP(name, least, most, how, function) MLIR_ROW_##how(name, least, most, function)
-#define MLIR_ROW_ELEMENT(name, least, most, function) \
-    {name, least, most, MLIR_ELEMENT, {0}, mlir_element_of_##function, NULL, NULL},
-#define MLIR_ROW_HEAVY(name, least, most, function) \
-    {name, least, most, MLIR_HEAVY, {0}, mlir_element_of_##function, NULL, MLIR_INSTEAD_##function},
-#define MLIR_ROW_APPLY(name, least, most, function) \
-    {name, least, most, MLIR_APPLY, {0}, NULL, mlir_apply_##function, NULL},
+#define MLIR_OP(name, least, most, how, alike, function) \
+    {name, least, most, alike, MLIR_##how, {0}, MLIR_FUNCTIONS_##how(function)},
+#define MLIR_FUNCTIONS_ELEMENT(function) mlir_element_of_##function, NULL, NULL
+#define MLIR_FUNCTIONS_HEAVY(function) mlir_element_of_##function, NULL, MLIR_INSTEAD_##function
+#define MLIR_FUNCTIONS_APPLY(function) NULL, mlir_apply_##function, NULL
 
 /* Instructions that do an operation between programs. */
 #define MLIR_INSTEAD_convolution NULL

@@ -141,19 +141,27 @@ void mlir_apply_fft(mlir_lower *w, const mlir_op *op) {
                      "a length for each of the last axes") ||
         !mlir_expect(w,
                      t->type.complex == (kind != 2) && op->types[0].complex == (kind != 3) &&
-                         t->type.element == op->types[0].element,
+                         t->type.element == op->types[0].element && !t->type.truth,
                      "complex elements where the type has them"))
         return;
+    uint64_t elements = 0;
     uint32_t last = t->type.rank - 1u, first = t->type.rank - length.count;
     const mlir_type *wide = kind == 3 ? &op->types[0] : &t->type;
     for (uint32_t i = 0; i < t->type.rank; i++) {
         uint64_t narrow = kind >= 2 && i == last ? wide->dims[i] / 2 + 1 : wide->dims[i];
         const mlir_type *other = kind == 3 ? &t->type : &op->types[0];
         if (!mlir_expect(w,
-                         other->dims[i] == narrow && wide->dims[i] &&
-                             (i < first || (uint64_t)length.at[i - first] == wide->dims[i]),
+                         other->dims[i] == narrow &&
+                             (i < first ||
+                              (wide->dims[i] && (uint64_t)length.at[i - first] == wide->dims[i])),
                          "extents as the lengths say"))
             return;
+    }
+    if (mlir_elements(&op->types[0], &elements) && !elements) {
+        mlir_tensor *empty = mlir_results(w, op);
+        if (empty) empty->kind = MLIR_SPLAT;
+        if (empty) mlir_bind(w, op->results, empty);
+        return;
     }
     t = mlir_array(w, t);
     if (kind == 2 && t && w->status == HG_OK) t = transform(w, t, &op->types[0], last, false, true);
@@ -187,6 +195,8 @@ static void put_order(mlir_lower *w, lines *l, int to, const char *i, const char
 /* Whether element y of the line stands before element x. The region says so. */
 static const char *stands_before(mlir_lower *w, const mlir_op *op, mlir_tensor **in, lines *l,
                                  const char *y, const char *x) {
+    static const mlir_type TRUTH = {.element = HG_TYPE_U8, .truth = true};
+    const mlir_type *types[128], *wanted = &TRUTH;
     mlir_scalar args[128], result;
     if (!op->regions) { /* top_k: from the greatest on */
         const mlir_type *type = &in[0]->type;
@@ -198,8 +208,10 @@ static const char *stands_before(mlir_lower *w, const mlir_op *op, mlir_tensor *
     for (uint32_t i = 0; i < op->operand_count; i++) {
         args[2 * i] = line_element(w, in[i], l, y);
         args[2 * i + 1] = line_element(w, in[i], l, x);
+        types[2 * i] = types[2 * i + 1] = &in[i]->type;
     }
-    if (!mlir_scalars(w, op->regions, args, 2 * op->operand_count, &result, 1)) return "0";
+    if (!mlir_scalars(w, op->regions, args, types, 2 * op->operand_count, &result, &wanted, 1))
+        return "0";
     return result.re;
 }
 
@@ -288,8 +300,7 @@ static void sort_loops(mlir_lower *w, const mlir_op *op) {
                 axis < type->rank && type->dims[axis] < UINT32_MAX;
     for (uint32_t i = 0; i < op->operand_count && good; i++) {
         const mlir_tensor *t = mlir_operand(w, op, i);
-        good = t && mlir_same_dims(&t->type, type) && mlir_same_dims(&op->types[i], type) &&
-               t->type.element == op->types[i].element && t->type.complex == op->types[i].complex;
+        good = t && mlir_same_dims(&t->type, type) && mlir_same_type(&op->types[i], &t->type);
     }
     if (mlir_expect(w, good, "arrays of one shape, an axis of them and a comparison"))
         sort_lines(w, op, (uint32_t)axis, false);
@@ -308,7 +319,8 @@ static void top_k_loops(mlir_lower *w, const mlir_op *op) {
         good = good && mlir_same_dims(&wide, type) && mlir_same_dims(&op->types[0], &op->types[i]);
     }
     if (mlir_expect(w,
-                    good && op->types[0].element == type->element &&
+                    good && mlir_same_elements(&op->types[0], type) &&
+                        op->types[1].element == HG_TYPE_I32 &&
                         type->dims[type->rank - 1] < UINT32_MAX,
                     "values and numbers of the first k along the last axis"))
         sort_lines(w, op, type->rank - 1u, true);
@@ -334,15 +346,15 @@ static void scatter_loops(mlir_lower *w, const mlir_op *op) {
     mlir_tensor *in[65];
     mlir_storage *out[32];
     mlir_scalar args[64], results[32];
+    const mlir_type *types[64];
     mlir_nest n;
     bool good = op->operand_count == 2 * count + 1 && op->result_count == count && count <= 31 &&
                 op->regions;
     for (uint32_t i = 0; i < op->operand_count && good; i++) in[i] = mlir_operand(w, op, i);
     for (uint32_t i = 0; i < count && good; i++)
-        good = mlir_same_dims(&in[i]->type, &op->types[i]) &&
+        good = mlir_same_type(&in[i]->type, &op->types[i]) &&
                mlir_same_dims(&in[i]->type, &in[0]->type) &&
-               in[i]->type.element == op->types[i].element &&
-               in[i]->type.complex == op->types[i].complex &&
+               mlir_same_elements(&in[i]->type, &in[count + 1 + i]->type) &&
                mlir_same_dims(&in[count + 1 + i]->type, &in[count + 1]->type);
     if (!mlir_expect(w, good, "operands, indices, updates and a region")) return;
     const mlir_type *type = &in[0]->type, *wide = &in[count + 1]->type;
@@ -367,8 +379,9 @@ static void scatter_loops(mlir_lower *w, const mlir_op *op) {
     for (uint32_t i = 0; i < count; i++) {
         args[i] = mlir_load(w, out[i], place);
         args[count + i] = mlir_element(w, in[count + 1 + i], n.at);
+        types[i] = types[count + i] = &in[i]->type;
     }
-    if (mlir_scalars(w, op->regions, args, 2 * count, results, count))
+    if (mlir_scalars(w, op->regions, args, types, 2 * count, results, types, count))
         for (uint32_t i = 0; i < count; i++) mlir_store(w, out[i], place, results[i]);
     if (inside) mlir_close(w, known, "}");
     mlir_close_nest(w, &n);
@@ -388,14 +401,16 @@ static void select_loops(mlir_lower *w, const mlir_op *op) {
     uint64_t known[MLIR_MAX_RANK + 1];
     uint32_t closes;
     mlir_nest n;
+    static const mlir_type TRUTH = {.element = HG_TYPE_U8, .truth = true};
+    const mlir_type *types[2] = {&in->type, &in->type}, *selects = &TRUTH;
     mlir_scalar args[2], result = {"0", "0"};
     if (!mlir_expect(w,
                      op->result_count == 1 && scatter && init->type.rank == 0 &&
-                         !in->type.complex && source->type.rank == in->type.rank &&
-                         mlir_same_dims(&op->types[0], &in->type) &&
-                         op->types[0].element == in->type.element,
+                         !in->type.complex && mlir_same_type(&op->types[0], &in->type) &&
+                         mlir_same_elements(&source->type, &in->type) &&
+                         mlir_same_elements(&init->type, &in->type),
                      "an operand, a source, a scalar and two regions") ||
-        !mlir_slides_of(w, op, in->type.rank, s))
+        !mlir_slides_of(w, op, &in->type, &source->type, s))
         return;
     mlir_storage *out = mlir_scratch(w, &op->types[0]);
     mlir_open_nest(w, &in->type, &n);
@@ -410,7 +425,8 @@ static void select_loops(mlir_lower *w, const mlir_op *op) {
     const char *here = mlir_let(w, "i64", "i64(%s)", mlir_place(w, &in->type, from));
     const char *keeps = mlir_let(w, "u8", "0");
     uint64_t later = mlir_open(w, "if %s >= 0", place);
-    if (mlir_scalars(w, select, args, 2, &result, 1)) mlir_line(w, "%s = %s", keeps, result.re);
+    if (mlir_scalars(w, select, args, types, 2, &result, &selects, 1))
+        mlir_line(w, "%s = %s", keeps, result.re);
     mlir_close(w, later, "}");
     uint64_t taken = mlir_open(w, "if %s == 0", keeps);
     mlir_line(w, "%s = %s", best, args[1].re);
@@ -421,7 +437,8 @@ static void select_loops(mlir_lower *w, const mlir_op *op) {
     if (w->status != HG_OK) return;
     args[0] = mlir_load(w, out, place);
     args[1] = mlir_element(w, source, n.at);
-    if (mlir_scalars(w, scatter, args, 2, &result, 1)) mlir_store(w, out, place, result);
+    if (mlir_scalars(w, scatter, args, types, 2, &result, types, 1))
+        mlir_store(w, out, place, result);
     mlir_close(w, found, "}");
     mlir_close_nest(w, &n);
     if (w->status == HG_OK) mlir_bind(w, op->results, mlir_stored(w, &op->types[0], out));

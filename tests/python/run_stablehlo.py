@@ -67,6 +67,47 @@ check(hg.from_stablehlo("func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  re
 raises(hg.ProgramError, "expected module, func.func", lambda: hg.from_stablehlo("nothing"))
 raises(hg.ProgramError, "custom_call @lapack_spotrf_ffi", lambda: hg.from_stablehlo(open(os.path.join(FOLDER, "cholesky.mlir"), encoding="utf-8").read()))
 
+
+def one(line, result, kinds, *arrays, constants=""):
+    """The result of one operation."""
+    args = ", ".join(f"%{name}: {kind}" for name, kind in zip("abc", kinds))
+    made = hg.from_stablehlo(f"func.func @main({args}) -> {result} {{\n{constants}  %r = stablehlo.{line}\n  return %r : {result}\n}}\n")(*arrays)
+    return np.asarray(made)
+
+
+def numbers(**lists):
+    return "".join(f"  %{name} = stablehlo.constant dense<{list(n)}> : tensor<{len(n)}xi64>\n" for name, n in lists.items())
+
+
+# Shapes and places that constants say.
+A, Z = np.arange(20, dtype=np.int32).reshape(5, 4), np.int32(-1)
+PADS = numbers(low=(1, -1), high=(1, -1), interior=(0, 1))
+padded = one("dynamic_pad %a, %b, %low, %high, %interior : (tensor<5x4xi32>, tensor<i32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<7x5xi32>",
+             "tensor<7x5xi32>", ("tensor<5x4xi32>", "tensor<i32>"), A, Z, constants=PADS)
+wide = np.full((5, 7), -1, np.int32)
+wide[:, ::2] = A
+check(np.array_equal(padded, np.pad(wide[:, 1:-1], ((1, 1), (0, 0)), constant_values=-1)), f"dynamic_pad: {padded}")
+at = np.array([[1], [9], [-3]], np.int32)
+GATHER = """func.func @main(%a: tensor<5x4xi32>, %b: tensor<3x1xi32>) -> tensor<3x2x4xi32> {
+  %sizes = stablehlo.constant dense<[2, 4]> : tensor<2xi64>
+  %r = "stablehlo.dynamic_gather"(%a, %b, %sizes) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], start_index_map = [0], index_vector_dim = 1>}>
+    : (tensor<5x4xi32>, tensor<3x1xi32>, tensor<2xi64>) -> tensor<3x2x4xi32>
+  return %r : tensor<3x2x4xi32>
+}
+"""
+gathered = hg.from_stablehlo(GATHER)(A, at)
+check(np.array_equal(np.asarray(gathered), np.stack([A[1:3], A[3:5], A[0:2]])), f"dynamic_gather: {gathered}")
+raises(hg.ProgramError, "numbers that the text says",
+       lambda: one("dynamic_pad %a, %b, %c, %c, %c : (tensor<4xi32>, tensor<i32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi32>", "tensor<4xi32>",
+                   ("tensor<4xi32>", "tensor<i32>", "tensor<1xi64>")))
+# Bits of other widths: of i1 one, of complex elements as they are.
+x = np.array([-5, 1 << 60, 7], np.int64)
+bits = one("bitcast_convert %a : (tensor<3xi64>) -> tensor<3x64xi1>", "tensor<3x64xi1>", ("tensor<3xi64>",), x)
+check(np.array_equal(bits, (x[:, None] >> np.arange(64)) & 1), "i64 as i1")
+check(np.array_equal(one("bitcast_convert %a : (tensor<3x64xi1>) -> tensor<3xi64>", "tensor<3xi64>", ("tensor<3x64xi1>",), bits.astype(np.uint8)), x), "i1 as i64")
+empty = one("fft %a, type = RFFT, length = [4] : (tensor<0x4xf32>) -> tensor<0x3xcomplex<f32>>", "tensor<0x3xcomplex<f32>>", ("tensor<0x4xf32>",), np.zeros((0, 4), np.float32))
+check(empty.shape == (0, 3, 2), f"a transform of nothing: {empty.shape}")
+
 try:
     import jax.numpy as jnp
 except ImportError:

@@ -269,7 +269,7 @@ static const mistake MISTAKES[] = {
     G("stablehlo.nothing %a : tensor<2x3xf32>", "stablehlo.nothing: this operation is not read"),
     G("stablehlo.add %a : tensor<2x3xf32>", "stablehlo.add: 1 operands, expected 2"),
     G("stablehlo.add %a, %b : tensor<2x3xf32>",
-      "stablehlo.add: operand 1 is tensor<3xf32>, the result tensor<2x3xf32>"),
+      "stablehlo.add: operand 1 is tensor<3xf32>, the text says tensor<2x3xf32>"),
     G("stablehlo.custom_call @lapack(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>",
       "stablehlo.custom_call: custom_call @lapack is another program's code, which no text has"),
     G("stablehlo.and %a, %a : tensor<2x3xf32>", "stablehlo.and: not for elements of type f32"),
@@ -278,9 +278,9 @@ static const mistake MISTAKES[] = {
     G("stablehlo.broadcast_in_dim %b, dims = [0] : (tensor<3xf32>) -> tensor<2x3xf32>",
       "stablehlo.broadcast_in_dim: expected equal extents or 1"),
     G("stablehlo.reshape %b : (tensor<3xf32>) -> tensor<2x3xf32>",
-      "stablehlo.reshape: expected as many elements of the same type"),
+      "stablehlo.reshape: expected as many elements"),
     G("stablehlo.dynamic_reshape %b, %i : (tensor<3xf32>, tensor<i32>) -> tensor<2x3xf32>",
-      "stablehlo.dynamic_reshape: expected as many elements of the same type"),
+      "stablehlo.dynamic_reshape: expected as many elements"),
     G("stablehlo.reduce_precision %a, format = e5 : tensor<2x3xf32>",
       "stablehlo.reduce_precision: expected floats, bits of an exponent and of a mantissa"),
     G("stablehlo.reduce_precision %a, format = eAm10 : tensor<2x3xf32>",
@@ -331,10 +331,10 @@ static const mistake MISTAKES[] = {
        "(tensor<2x3xcomplex<f32>>, tensor<2x3xf32>) -> tensor<2x3xcomplex<f32>>\n  %2 = "
        "stablehlo.real %1 : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>\n  return %2 : "
        "tensor<2x3xf32>\n}\n",
-     3, 8, "stablehlo.add: expected complex operands alone"},
+     3, 8, "stablehlo.add: operand 1 is tensor<2x3xf32>, the result tensor<2x3xcomplex<f32>>"},
     {F "  %c = stablehlo.constant dense<1> : tensor<i32>\n  %0 = stablehlo.broadcast_in_dim %c, "
        "dims = [] : (tensor<i32>) -> tensor<2x3xf32>\n  return %0 : tensor<2x3xf32>\n}\n",
-     3, 8, "stablehlo.broadcast_in_dim: expected elements of the operand's type"},
+     3, 8, "stablehlo.broadcast_in_dim: operand 0 is tensor<i32>, the result tensor<2x3xf32>"},
     {F "  %c = stablehlo.constant dense<1.0> : tensor<f32>\n  %0 = stablehlo.pad %a, %c, low = [0, "
        "0], high = [0, 1], interior = [0, 0] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>\n"
        "  return %0 : tensor<2x3xf32>\n}\n",
