@@ -3,6 +3,7 @@
 #include "stablehlo/graph.h"
 #include "hlo/origin.h"
 #include "stablehlo/call.h"
+#include "stablehlo/lanes.h"
 #include "stablehlo/late.h"
 #include <string.h>
 
@@ -14,7 +15,9 @@ typedef struct graph_printer {
     ten *values;    /* by number; name 0: not made so far */
     uint32_t *late; /* of each term: its place in the first argument; 0: the text has it */
     uint32_t late_count;
-    ten told; /* that argument */
+    ten told;          /* that argument */
+    hg_text functions; /* of lanes */
+    uint32_t lanes;    /* calls of them */
 } graph_printer;
 
 bool shlo_takes(const hg_graph *g, const shlo_form *form, uint32_t value) {
@@ -150,12 +153,54 @@ static void print_call(graph_printer *p, const graph_call *call) {
     hg_free(s);
 }
 
+/* Lanes of a program. */
+static hg_status print_lanes(graph_printer *p, const graph_call *call) {
+    const hg_program *program = call->program;
+    const size_t count = (size_t)program->param_count + 1;
+    shlo_lanes l = {.program = program,
+                    .numbers = hg_calloc(count, sizeof *l.numbers),
+                    .known = hg_calloc(count, sizeof *l.known),
+                    .arrays = hg_calloc(count, sizeof *l.arrays)};
+    hg_status status = l.numbers && l.known && l.arrays ? HG_OK : hg_fail_memory();
+    for (uint32_t i = 0; i < program->param_count && status == HG_OK; i++) {
+        const hg_param *param = &program->params[i];
+        const graph_operand *o = graph_operand_of(p->g, call, i);
+        const uint32_t made = graph_result_of(p->g, call, i);
+        const uint8_t *bytes = o && o->bytes ? o->bytes : param->default_bytes;
+        const size_t size = hg_type_size_bytes((hg_type)param->type);
+        if (o && o->kind == GRAPH_ARRAY) l.arrays[i] = value_of(p, o->number);
+        if (!l.arrays[i].name && made != GRAPH_NOT_SET) l.arrays[i] = shape_of(p, made);
+        if (param->kind != HG_PARAM_SCALAR) continue;
+        l.known[i] = (o && o->kind == GRAPH_COUNT) || (bytes && size <= 8);
+        if (o && o->kind == GRAPH_COUNT)
+            l.numbers[i] = p->extents[o->number];
+        else if (l.known[i])
+            memcpy(&l.numbers[i], bytes, size);
+    }
+    if (status == HG_OK && !p->m.unsupported[0])
+        status = shlo_print_lanes(&p->m, &l, p->lanes++, &p->functions);
+    for (uint64_t i = 0; i < call->result_count && status == HG_OK && !p->m.unsupported[0]; i++) {
+        const graph_result *r = &p->g->results.data[call->first_result + i];
+        ten shape = shape_of(p, r->value), t = l.arrays[r->operand];
+        if (!t.name) /* the program has written nothing */
+            t = ten_is_float(shape.type) ? ten_number(&p->m, shape, 0)
+                                         : ten_integer(&p->m, shape, 0);
+        p->values[r->value] = ten_reshape(&p->m, t, shape.rank, shape.extents);
+    }
+    hg_free(l.numbers);
+    hg_free(l.known);
+    hg_free(l.arrays);
+    return status;
+}
+
 static hg_status print_calls(graph_printer *p) {
     char text[160];
     for (uint64_t i = 0; i < p->g->calls.count; i++) {
         const graph_call *call = &p->g->calls.data[i];
-        if (call->program)
+        if (call->program && p->form->driver) /* they may take long, and be noted (graph_noted.h) */
             ten_refuse(&p->m, "lanes of a program");
+        else if (call->program)
+            HG_TRY(print_lanes(p, call));
         else if (graph_is_collective(call))
             ten_refuse(&p->m, "it is between ranks");
         else
@@ -214,13 +259,15 @@ static hg_status print_module(graph_printer *p, hg_text *out) {
     if (status == HG_OK) give(p);
     if (status == HG_OK && p->m.unsupported[0])
         status = hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s", p->g->name, p->m.unsupported);
-    hg_text_addf(out, "module @%s {\n  func.func public @main(%s", p->g->name,
-                 head.data ? head.data : "");
+    hg_text_addf(out, "module @%s {\n", p->g->name);
+    hg_text_add(out, p->functions.data ? p->functions.data : "", p->functions.length);
+    hg_text_addf(out, "  func.func public @main(%s", head.data ? head.data : "");
     print_results(p, p->m.bad.name, out);
     if (p->form->flagged) *p->form->flagged = p->m.bad.name != 0;
     hg_text_add(out, body.data ? body.data : "", body.length);
     hg_text_addf(out, "  }\n}\n");
-    if (status == HG_OK && (head.failed || body.failed || out->failed)) status = hg_fail_memory();
+    if (status == HG_OK && (head.failed || body.failed || p->functions.failed || out->failed))
+        status = hg_fail_memory();
     hg_text_free(&head);
     hg_text_free(&body);
     return status;
@@ -232,6 +279,7 @@ static hg_status print_module(graph_printer *p, hg_text *out) {
  * and files of constants, calls that are done once. */
 hg_status shlo_print_origin(const hg_graph *g, const uint64_t *extents, hg_text *out) {
     bool whole = !g->once.count;
+    for (uint64_t i = 0; i < g->calls.count; i++) whole = whole && !g->calls.data[i].program;
     for (uint64_t i = 0; i < g->values.count; i++)
         whole = whole && !g->values.data[i].bytes && !g->values.data[i].file;
     if (!whole) return HG_OK;
@@ -277,6 +325,7 @@ hg_status shlo_print_graph(const hg_graph *g, const uint64_t *extents, const shl
         status = hg_fail(HG_ERROR_ISA, "no StableHLO for %s: %s", g->name, p.m.unsupported);
     if (status == HG_OK) status = print_module(&p, out);
     if (status == HG_OK && !form->driver) status = put_origin(&p, out);
+    hg_text_free(&p.functions);
     hg_free(p.values);
     hg_free(p.late);
     return status;

@@ -2,7 +2,7 @@
  * become: a function for each launch and step, over the arenas as they are after those before it.
  * Must not know: what a kernel or an instruction is. */
 #include "backends/tpu/tpu_internal.h"
-#include "stablehlo/array.h"
+#include "stablehlo/lanes.h"
 #include <string.h>
 
 enum { MOST_TEXT = 4 << 20 }; /* bytes of all functions: XLA takes a minute for them */
@@ -99,27 +99,6 @@ hg_status tpu_note_command(const hg_driver_command *c) {
 
 /* ---- the module ---- */
 
-/* The functions of a text as those of a larger one: names begin with its number. */
-static void add_functions(hg_text *out, const hg_text *text, uint32_t number) {
-    const char *at = memchr(text->data, '{', (size_t)text->length),
-               *end = text->data + text->length;
-    while (end[-1] != '}') end--;
-    for (at++, end--; at < end;) {
-        const char *name = memchr(at, '@', (size_t)(end - at)), *stop = name ? name : end;
-        const char *word = "func.func public", *place = at;
-        const size_t length = strlen(word);
-        while (place + length <= stop && memcmp(place, word, length) != 0) place++;
-        if (place + length <= stop) { /* @main is nobody else's */
-            hg_text_add(out, at, (size_t)(place - at));
-            hg_text_addf(out, "func.func private");
-            at = place + length;
-        }
-        hg_text_add(out, at, (size_t)(stop - at));
-        if (name) hg_text_addf(out, "@k%u_", (unsigned)number);
-        at = name ? name + 1 : end;
-    }
-}
-
 /* The first note with that text. */
 static uint32_t function_of(const notes *s, uint32_t number) {
     const hg_text *text = &s->notes.data[number].text;
@@ -140,16 +119,6 @@ static noted_arena *arena_of(notes *s, const hg_driver_arena *arena) {
 
 static ten shape_of(const tpu_noted_memory *m) { return ten_shape(m->type, 1, &m->count); }
 
-static void add_list(hg_text *out, const ten *all, uint32_t count, bool types) {
-    for (uint32_t i = 0; i < count; i++) {
-        hg_text_addf(out, i ? ", " : "");
-        if (types)
-            ten_print_type(out, all[i]);
-        else
-            hg_text_addf(out, "%%%u", (unsigned)all[i].name);
-    }
-}
-
 /* all: room for arguments and results. Returns its fault's code; name 0: it has none. */
 static ten call(notes *s, ten_module *m, uint32_t number, ten numbers, uint64_t *at, ten *all) {
     tpu_note *n = &s->notes.data[number];
@@ -166,16 +135,7 @@ static ten call(notes *s, ten_module *m, uint32_t number, ten numbers, uint64_t 
         if (x->written) results[given++] = shape_of(x);
     }
     if (!given) return fault;
-    for (uint32_t i = 0; i < given; i++) results[i] = ten_new(m, results[i]);
-    hg_text_addf(m->out, "    ");
-    add_list(m->out, results, given, false);
-    hg_text_addf(m->out, " = func.call @k%u_main(", (unsigned)function_of(s, number));
-    add_list(m->out, all, count, false);
-    hg_text_addf(m->out, ") : (");
-    add_list(m->out, all, count, true);
-    hg_text_addf(m->out, ") -> (");
-    add_list(m->out, results, given, true);
-    hg_text_addf(m->out, ")\n");
+    shlo_call_main(m, function_of(s, number), all, count, results, given);
     if (n->number_count) fault = ten_slice(m, results[0], 0, 0, 1, 1);
     for (uint32_t i = 0, r = n->number_count != 0; i < n->count; i++) {
         const tpu_noted_memory *x = &n->memories[i];
@@ -254,7 +214,7 @@ static hg_status print_module(notes *s, const hg_driver_arena *scratch, hg_text 
     drop_scratch(s, &m, scratch);
     hg_text_addf(out, "module @noted {\n");
     for (uint32_t i = 0; i < s->notes.count; i++)
-        if (function_of(s, i) == i) add_functions(out, &s->notes.data[i].text, i);
+        if (function_of(s, i) == i) shlo_add_functions(out, &s->notes.data[i].text, i);
     print_arguments(s, numbers, scratch, out);
     print_body(s, &m, scratch, numbers, all, &results);
     hg_text_addf(out, ") -> (");
