@@ -181,7 +181,7 @@ static void fill_caps(hg_device *d) {
     caps->compiler.device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
         caps->compiler.static_groups = caps->exact = true;
     caps->compiler.kir.name = "webgpu";
-    caps->compiler.kir.subnormals = true;
+    caps->compiler.kir.subnormals = caps->compiler.kir.fma32 = true; /* the probe sees */
     fill_halves(&caps->compiler.kir);
     fill_bindings(limits, &caps->compiler);
     fill_memory(d);

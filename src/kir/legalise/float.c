@@ -1,9 +1,11 @@
 /* F64 in 64-bit integers where a target has no F64; exact F32 subnormals where it flushes them; F32
  * <-> 64-bit integers where it has no 64-bit integers; single operations that the target does, but
  * not exactly (caps.inexact).
- * Requires: no FFMA that the target lacks. Provides: no F64 unless caps.f64; F32 arithmetic as IEEE 754 whatever the target flushes. */
-#include "kir/legalise/soft.h"
+ * Requires: no FFMA that the target lacks, but of F32 where it has no F64. Provides: no FFMA that the target lacks; no F64
+ * unless caps.f64; F32 arithmetic as IEEE 754 whatever the target flushes. */
 #include "kir/builder.h"
+#include "kir/legalise/fused.h"
+#include "kir/legalise/soft.h"
 #include "kir/sugar.h"
 #include <stdio.h>
 
@@ -95,7 +97,9 @@ static bool through_f64(rewrite_pass *p, const kir_value *v, kir_value *const *a
 static bool arithmetic(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     kir_value *args[3];
-    bool inexact = is_inexact(p, v->op, v->type), f64 = v->type == HG_TYPE_F64;
+    bool f64 = v->type == HG_TYPE_F64, lacks = v->op == KIR_FFMA && !f64 && !p->caps->fma32,
+         inexact = lacks || is_inexact(p, v->op, v->type);
+    if (lacks && fused_lower(p, v)) return true;
     if (f64 && !soft_f64(p) && !inexact) return false;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(p, v, i);
     if (!f64 && inexact && through_f64(p, v, args)) return true;
@@ -161,6 +165,7 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     case KIR_FFLOOR:
     case KIR_FTRUNC:
     case KIR_FRINT: return arithmetic(p, v);
+    case KIR_VAR_SET: return fused_lower(p, v);
     case KIR_FCMP_EQ:
     case KIR_FCMP_LT:
     case KIR_FCMP_LE: return compare(p, v);
@@ -194,4 +199,4 @@ static kir_table *declare_table(rewrite_pass *p, const kir_table *t) {
 }
 
 const rewrite_rules legal_float_rules = {
-    .type = type, .lower = lower, .declare_table = declare_table};
+    .type = type, .lower = lower, .declare_table = declare_table, .begin_function = fused_begin};

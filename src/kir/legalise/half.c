@@ -1,6 +1,7 @@
 /* Half conversions in integers and F32 arithmetic; fused multiply-add and the error of a product
  * where a target has none.
- * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA, FMAD or FMULERR that the target lacks. */
+ * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA, FMAD or FMULERR that the target lacks, but
+ * FFMA of F32 where it has no F64, which the next pass lowers. */
 #include "kir/legalise/soft.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
@@ -150,16 +151,15 @@ static bool has_sums(const kir_caps *caps) {
 static void lower_fma(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     kir_value *args[3];
-    bool by_bits = v->type == HG_TYPE_F64 || !p->caps->f64;
+    bool by_bits = v->type == HG_TYPE_F64;
     if (v->type == HG_TYPE_F64 && has_sums(p->caps)) {
         for (uint8_t i = 0; i < 3; i++) args[i] = rewrite_arg(p, v, i);
         rewrite_set(p, v, kir_call(b, fma_by_sums(p), 3, args, NULL));
         return;
     }
-    uint8_t carrier = v->type == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32;
     for (uint8_t i = 0; i < 3; i++) {
         args[i] = rewrite_arg(p, v, i);
-        if (by_bits) args[i] = kir_convert(b, KIR_BITCAST, carrier, args[i]);
+        if (by_bits) args[i] = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, args[i]);
     }
     kir_value *r = kir_call(b, by_bits ? soft_arithmetic(p, KIR_FFMA, v->type) : fma_by_f64(p), 3,
                             args, NULL);
@@ -190,7 +190,8 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
                 {KIR_B2F, "b2f", HG_TYPE_F32, HG_TYPE_U16, widen_bf16},
                 {KIR_F2B, "f2b", HG_TYPE_U16, HG_TYPE_F32, narrow_bf16}};
     if (v->op == KIR_FFMA) {
-        if (v->type == HG_TYPE_F64 ? p->caps->fma64 : p->caps->fma32) return false;
+        bool left = v->type == HG_TYPE_F64 ? p->caps->fma64 : p->caps->fma32 || !p->caps->f64;
+        if (left) return false;
         lower_fma(p, v);
         return true;
     }

@@ -1,7 +1,7 @@
 /* Which passes of the legaliser a module needs for a target, and the first one, which replaces
  * derived operations.
  * Must not know: targets by name. */
-#include "kir/legalise/legalise_internal.h"
+#include "kir/legalise/fused.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
 #include "kir/legalise/legalise.h"
@@ -153,8 +153,12 @@ hg_status kir_legalise_float(const kir_module *in, const kir_caps *target, kir_m
     bool inexact = any_inexact(&caps, false), plain = caps.subnormals && caps.i64;
     if (!inexact && plain && caps.f64) return HG_OK;
     uses u = find_uses(in);
-    bool needed = (u.f64 && !caps.f64) || (u.f32 && !plain) || ((u.f32 || u.f64) && inexact);
-    return needed ? rewrite_run(in, &caps, &legal_float_rules, NULL, out) : HG_OK;
+    bool needed = (u.f64 && !caps.f64) || (u.f32 && !plain) || ((u.f32 || u.f64) && inexact) ||
+                  (u.fma32 && !caps.fma32);
+    fused_state fused = {0};
+    hg_status status = needed ? rewrite_run(in, &caps, &legal_float_rules, &fused, out) : HG_OK;
+    fused_end(&fused);
+    return status;
 }
 
 hg_status kir_legalise_int(const kir_module *in, const kir_caps *target, kir_module **out) {

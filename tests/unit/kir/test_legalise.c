@@ -10,6 +10,7 @@
 #include "kir/builder.h"
 #include "kir/define/define.h"
 #include "kir/pipeline/pipeline.h"
+#include <float.h>
 
 static uint64_t seed = UINT64_C(0xD1B54A32D192ED03);
 static uint64_t next_random(void) {
@@ -846,6 +847,106 @@ static void fused_by_sums(const kir_caps *caps, int count) {
     kir_module_destroy(m);
 }
 
+/* ---- f32 fma by sums ---- */
+
+enum { FUSED = 6 };
+
+static float hard_factor(void) {
+    static const int RANGES[][2] = {{-2, 4}, {-44, 8}, {-150, 280}, {50, 30}, {-64, 20}};
+    static const float EDGES[] = {0.0f,       -0.0f,     1.0f,     -1.0f,      0x1p-149f, 0x1p-126f,
+                                  -0x1p-127f, FLT_MAX,   -FLT_MAX, INFINITY,   -INFINITY, NAN,
+                                  0x1p-40f,   -0x1p-41f, 0x1p126f, 0x1.8p127f, 0x1p63f,   3.0f};
+    const int *range = RANGES[next_random() % HG_COUNT_OF(RANGES)];
+    uint64_t r = next_random();
+    if (r % 12 == 0) return EDGES[r / 12 % HG_COUNT_OF(EDGES)];
+    double significand = r & 1 ? (double)(next_random() >> 40 | UINT64_C(1) << 23)
+                               : ldexp((double)(1 + r / 16 % 64), 17);
+    return (float)ldexp(r & 2 ? -significand : significand,
+                        range[0] - 23 + (int)(next_random() % (uint64_t)range[1]));
+}
+
+/* As hard_addend: x y is a double. Those at the middle between two results, too: what is lost of
+ * the product is then all that decides. */
+static float hard_f32_addend(float x, float y) {
+    const double p = (double)x * (double)y, q = p - (double)(float)p;
+    const int e = isfinite(p) && p != 0 ? ilogb(p) : -100;
+    const double sign = next_random() & 1 ? -1 : 1;
+    switch (next_random() % 9) {
+    case 0: return (float)-p;
+    case 1: return nextafterf((float)-p, next_random() & 1 ? INFINITY : -INFINITY);
+    case 2: return (float)(sign * ldexp(1, e - 24 - (int)(next_random() % 4)));
+    case 3: return (float)(-p + sign * ldexp(1, e - (int)(next_random() % 30)));
+    case 4: return (float)(sign * q);
+    case 5: return (float)(sign * ldexp(p, (int)(next_random() % 120) - 60));
+    case 6: /* an odd number of halves of the sum's last place */
+        return (float)(sign * ldexp((double)(next_random() % (1 << 23) | 1 << 23), e + 2));
+    case 7: return next_random() & 1 ? 0.0f : -0.0f;
+    default: return hard_factor();
+    }
+}
+
+/* Two batches: the second needs the first, and a variable is set between members of one. */
+static kir_module *fused_module(void) {
+    kir_module *m = kir_module_create("fused");
+    kir_builder b;
+    kir_value *x[3], *f[FUSED];
+    for (int i = 0; i < 3; i++) add_input(m, HG_TYPE_F32);
+    kir_function *main_function = kir_function_create(m, "main", KIR_VOID);
+    kir_var *var = kir_var_create(m, main_function, HG_TYPE_F32, 0, "var");
+    kir_builder_init(&b, m, main_function);
+    for (uint8_t i = 0; i < 3; i++) x[i] = get_input(&b, i);
+    f[0] = kir_ffma(&b, x[0], x[1], x[2]);
+    kir_set(&b, var, f[0]);
+    f[1] = kir_ffma(&b, x[1], x[0], x[0]);
+    f[2] = kir_ffma(&b, x[1], x[1], x[2]);
+    kir_value *first = kir_get(&b, var);
+    f[3] = kir_ffma(&b, first, x[1], x[2]);
+    f[4] = kir_ffma(&b, x[0], f[1], f[2]);
+    kir_set(&b, var, f[4]);
+    f[5] = kir_ffma(&b, f[4], kir_get(&b, var), first);
+    for (uint64_t i = 0; i < FUSED; i++) store_result(&b, 4 * i, f[i]);
+    return m;
+}
+
+static bool same_f32(float a, float b) {
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Beside the machine's own, or the C library's. */
+static void fused_by_f32_sums(const kir_caps *caps, int count) {
+    kir_module *m = fused_module(), *low = NULL;
+    CHECK(kir_legalise(m, caps, &low) == HG_OK);
+    if (low) check_legal(low, caps, "fused");
+    for (int i = 0; low && i < count; i++) {
+        float x[3] = {hard_factor(), hard_factor(), 0}, found[FUSED], expected[FUSED];
+        uint32_t words[3];
+        uint8_t memory[MEMORY] = {0};
+        eval_value in[3], in_low[3];
+        int fault = 0;
+        x[2] = hard_f32_addend(x[0], x[1]);
+        memcpy(words, x, sizeof words);
+        for (int k = 0; k < 3; k++) in[k] = ev_from(words[k]);
+        lower_inputs(low, m, in, in_low);
+        run_module(low, !caps->subnormals, in_low, memory, &fault);
+        memcpy(found, memory, sizeof found);
+        expected[0] = fmaf(x[0], x[1], x[2]);
+        expected[1] = fmaf(x[1], x[0], x[0]);
+        expected[2] = fmaf(x[1], x[1], x[2]);
+        expected[3] = fmaf(expected[0], x[1], x[2]);
+        expected[4] = fmaf(x[0], expected[1], expected[2]);
+        expected[5] = fmaf(expected[4], expected[4], expected[0]);
+        bool good = !fault;
+        for (int k = 0; k < FUSED; k++) good = good && same_f32(expected[k], found[k]);
+        CHECK_MESSAGE(good, "%s: of %a, %a, %a: %a %a %a %a %a %a, expected %a %a %a %a %a %a",
+                      caps->name, x[0], x[1], x[2], found[0], found[1], found[2], found[3],
+                      found[4], found[5], expected[0], expected[1], expected[2], expected[3],
+                      expected[4], expected[5]);
+        if (!good) break;
+    }
+    kir_module_destroy(low);
+    kir_module_destroy(m);
+}
+
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : SANITIZED ? 2 : 6;
     CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) ==
@@ -869,6 +970,10 @@ int main(int argc, char **argv) {
     }
     relaxed_arithmetic();
     fused_by_sums(&plain, SANITIZED ? 300 : 10000);
+    kir_caps kept = {.subnormals = true, .name = "no fma, no f64"};
+    int fused = argc > 5 ? atoi(argv[5]) : SANITIZED ? 100 : 3000;
+    fused_by_f32_sums(&poor, fused);
+    fused_by_f32_sums(&kept, fused);
     uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
              programs = argc > 4    ? strtoull(argv[4], NULL, 10)
                         : SANITIZED ? 10
