@@ -85,14 +85,21 @@ static void open_loop(jit_printer *p, const vec_value *v) {
     start_turn(p, v);
 }
 
+static LLVMValueRef turns_of_row(jit_printer *p) {
+    LLVMValueRef last = LLVMBuildAdd(p->b, p->block.row, jit_u64(p, p->level.lanes - 1), "");
+    return LLVMBuildUDiv(p->b, last, jit_u64(p, p->level.lanes), "");
+}
+
 /* The next turn: behind this one in its row, or the first of the next row. */
-static void next_turn(jit_printer *p) {
+static void next_turn(jit_printer *p, bool heads) {
     const jit_turn *t = &p->block.at;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     LLVMValueRef lanes = jit_u64(p, p->level.lanes), zero = jit_u32(p, 0), one = jit_u32(p, 1);
     LLVMValueRef left = LLVMBuildSub(p->b, p->block.row, t->x, ""),
-                 more = LLVMBuildICmp(p->b, LLVMIntUGT, left, lanes, "");
-    LLVMValueRef number = LLVMBuildAdd(p->b, t->number, jit_u64(p, 1), "");
+                 more = heads ? LLVMConstNull(p->t.i1)
+                              : LLVMBuildICmp(p->b, LLVMIntUGT, left, lanes, "");
+    LLVMValueRef step = heads ? turns_of_row(p) : jit_u64(p, 1),
+                 number = LLVMBuildAdd(p->b, t->number, step, "");
     LLVMValueRef first = LLVMBuildAdd(p->b, t->first, LLVMBuildSelect(p->b, more, lanes, left, ""),
                                       "");
     LLVMValueRef x = LLVMBuildSelect(p->b, more, LLVMBuildAdd(p->b, t->x, lanes, ""), jit_u64(p, 0),
@@ -116,7 +123,7 @@ static void close_loop(jit_printer *p, const vec_value *v) {
     jit_end_if(p);
     if (vec_loses_lanes(v->body[0]) && jit_run(p) != jit_all(p))
         jit_store(p, jit_run(p), p->block.kept);
-    next_turn(p);
+    next_turn(p, v->u.heads);
     jit_end_loop(p);
 }
 

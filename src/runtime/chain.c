@@ -148,6 +148,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     hg_range scratch = run->binding->steps.scratch.range;
     plan_expansion_clear(&joined->planned);
     joined->planned.tiles = head->expansion.planned.tiles;
+    joined->planned.threads = head->expansion.planned.threads;
     joined->planned.dot4 = head->expansion.planned.dot4;
     joined->planned.rolled = head->expansion.planned.rolled;
     joined->planned.most_rounds = head->expansion.planned.most_rounds;

@@ -153,6 +153,12 @@ hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) {
     return HG_OK;
 }
 
+/* Of a host's; 0: it runs many blocks at a time. */
+static uint32_t threads_of(const hg_backend *b) {
+    const uint32_t threads = hg_backend_threads(b);
+    return !hg_backend_is_host(b) ? 0 : threads ? threads : hg_cpu_count();
+}
+
 /* What follows from the words alone: the call, who does it. A problem is left for the run. */
 static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     const hg_backend *b = binding->executable->backend;
@@ -168,6 +174,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->by_driver = driver_does(b, &s->call, &s->scratch);
     plan_expansion_clear(&s->expansion.planned);
     s->expansion.planned.tiles = &b->tiles;
+    s->expansion.planned.threads = threads_of(b);
     s->expansion.planned.dot4 = b->caps->hints.dot4;
     s->expansion.planned.rolled = b->caps->compiler.max_operations != 0;
     s->expansion.planned.most_rounds = b->caps->compiler.target.max_rounds;

@@ -134,6 +134,7 @@ typedef struct former {
     bool block;                                     /* the kernel function, of blocks */
     vec_region *level;                              /* of the block */
     vec_value *turns;                               /* open; NULL: none */
+    vec_var *so_far; /* of the KIR_BLOCK at work: what all turns so far come to; NULL: none */
     vec_value *head; /* the last operation of what TURNS begins with: what came from elsewhere */
 } former;
 
@@ -196,7 +197,8 @@ void vec_bring(former *x, kir_value *v);               /* makes it known here */
 void vec_use_var(former *x, const kir_var *v);
 vec_value *vec_one(former *x, kir_value *v); /* of a value that is one; of an affine one the first
                                                 lane's */
-/* sums.c: KIR_BLOCK */
+/* sums.c: KIR_BLOCK; what can be written in front of the barrier that stands before it */
+void vec_begin_sum(former *x, const kir_value *barrier);
 void vec_form_sum(former *x, kir_value *v);
 /* block.c */
 void vec_form_split_if(former *x, kir_value *v);

@@ -364,5 +364,6 @@ bool vec_read_operation(vec_reader *s) {
     if (!read_losing(s, &l)) return false;
     l.v.settled = kir_accept_word(r, "settled");
     l.v.tested = kir_accept_word(r, "tested");
+    if (l.v.op == VEC_TURNS) l.v.u.heads = kir_accept_word(r, "heads");
     return put(s, &l);
 }

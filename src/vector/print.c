@@ -174,8 +174,8 @@ static void print_value(printer *p, const vec_value *v) {
         hg_text_addf(p->out, i ? ", " : " losing ");
         var_name(p->out, v->loses.vars[i]);
     }
-    hg_text_addf(p->out, "%s%s%s\n", v->settled ? " settled" : "", v->tested ? " tested" : "",
-                 v->body[0] ? " {" : "");
+    hg_text_addf(p->out, "%s%s%s%s\n", v->settled ? " settled" : "", v->tested ? " tested" : "",
+                 v->op == VEC_TURNS && v->u.heads ? " heads" : "", v->body[0] ? " {" : "");
 }
 
 /* Those of a TURNS, or of all others: NULL. */

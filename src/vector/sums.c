@@ -1,6 +1,7 @@
 /* Sums and scans of the lanes of a block, of integers, whose order changes no bit: turns come one
  * after another, so what all lanes before a turn come to is one value of the block. Within a turn
- * log2(lanes) steps put lanes together.
+ * log2(lanes) steps put lanes together. A sum's part of a turn stands in front of the barrier that
+ * the operation begins with, where the values are made: nobody reads it before.
  * Must not know: what more the block does. */
 #include "kir/analysis/analysis.h"
 #include "kir/define/define.h"
@@ -60,15 +61,16 @@ static vec_value *scan_of_turn(former *x, const kir_value *sum, vec_value *v, ve
     return v;
 }
 
-void vec_form_sum(former *x, kir_value *v) {
+static bool has_form(const former *x, const kir_value *v) {
+    return x->block && (!x->region->owner || split_of(x->region->owner)->split) &&
+           !kir_type_is_float(v->type);
+}
+
+/* The part of a turn: what all turns so far come to is in x->so_far. */
+static void form_part(former *x, kir_value *v) {
     const bool scan = !kir_block_is_one((hg_op)v->u.block.op);
     const uint64_t nothing = identity(hg_op_folds_with((hg_op)v->u.block.op),
                                       (hg_type)v->u.block.atlas_type);
-    if (!x->block || (x->region->owner && !split_of(x->region->owner)->split) ||
-        kir_type_is_float(v->type)) {
-        x->unsupported = kir_op_name(KIR_BLOCK);
-        return;
-    }
     vec_var *so_far = vec_new_var(x, v->type, false, NULL, false);
     vec_value *mine = vec_each(x, v->args[0]);
     vec_place place = vec_to_level(x);
@@ -85,9 +87,31 @@ void vec_form_sum(former *x, kir_value *v) {
         vec_is(x, v, v->u.block.exclusive ? slide(x, all, before, 1) : all);
     }
     vec_set(x, so_far, combine(x, v, before, last), NULL);
-    if (scan) return;
+    x->so_far = so_far;
+}
+
+void vec_begin_sum(former *x, const kir_value *barrier) {
+    kir_value *v = barrier->next;
+    if (!v || v->op != KIR_BLOCK || !v->uses || !kir_block_is_one((hg_op)v->u.block.op) ||
+        !has_form(x, v))
+        return;
+    const uint32_t inst = x->inst;
+    x->inst = v->inst;
+    form_part(x, v);
+    x->inst = inst;
+}
+
+void vec_form_sum(former *x, kir_value *v) {
+    if (!has_form(x, v)) {
+        x->unsupported = kir_op_name(KIR_BLOCK);
+        return;
+    }
+    if (!x->so_far) form_part(x, v);
+    vec_var *so_far = x->so_far;
+    x->so_far = NULL;
+    if (!kir_block_is_one((hg_op)v->u.block.op)) return;
     vec_close_turns(x);
-    place = vec_to_level(x);
+    vec_place place = vec_to_level(x);
     vec_is(x, v, vec_get(x, so_far));
     vec_back_to(x, place);
 }

@@ -153,7 +153,8 @@ struct vec_value {
          * COORDINATE: hg_idname; PARAM: number; FENCE: hg_scope; FUEL: what a round costs; RAMP:
          * the stride; SLIDE: how far, below `lanes`; PICK: the lane */
         uint64_t imm;
-        vec_var *var;           /* GET, SET, ARRAY_* */
+        vec_var *var; /* GET, SET, ARRAY_* */
+        bool heads;   /* TURNS: of each row of the block the first turn may be all that is run */
         const kir_table *table; /* TABLE_GET */
         struct {
             struct vec_function *to;

@@ -274,6 +274,8 @@ static const char *check_block(const vec_value *v) {
         if (o || v->op == VEC_BARRIER) return o ? "within TURNS" : NULL;
         if (v->nargs > 1 || (v->nargs && (v->args[0]->each || v->args[0]->type != KIR_BOOL)))
             return "asks another value than one bool";
+        if (v->u.heads && (v->next || v->parent->owner))
+            return "turns are left out that others come behind";
         return !v->body[0] || v->body[1] ? "no body" : NULL;
     }
     if ((v->op == VEC_GET || v->op == VEC_SET || v->op == VEC_ARRAY_GET ||

@@ -50,6 +50,10 @@ static void scan_all(cts *s) {
         if (cts_wanted(s, "scan", HG_TYPE_F32)) scan(s, HG_TYPE_F32, LONG[i], "sum", i & 7);
         if (cts_wanted(s, "scan", HG_TYPE_BF16)) scan(s, HG_TYPE_BF16, LONG[i], "sum", ~i & 7);
         if (cts_wanted(s, "scan", HG_TYPE_F64)) scan(s, HG_TYPE_F64, LONG[i], "sum", 5 * i & 7);
+        if (cts_wanted(s, "scan", HG_TYPE_U32))
+            scan(s, HG_TYPE_U32, LONG[i], OPERATIONS[i % 4], 3 * i & 7);
+        if (cts_wanted(s, "scan", HG_TYPE_I16))
+            scan(s, HG_TYPE_I16, LONG[i], OPERATIONS[(i + 2) % 4], 7 * i & 7);
     }
 }
 

@@ -17,19 +17,6 @@ static bool in_region_of(const kir_value *v, const kir_value *owner) {
     return false;
 }
 
-/* Whether a lane may have left the kernel before it comes to the operation: in front of it, or in
- * an earlier round of a loop around it. */
-static bool left_before(const kir_module *m, const kir_value *v) {
-    const kir_value *loop = NULL;
-    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) loop = o;
-    for (const kir_value *e = kir_walk(NULL, m->functions->body); e;
-         e = kir_walk(e, m->functions->body))
-        if ((e->op == KIR_EXIT || e->op == KIR_RETURN) &&
-            (e->id < v->id || (loop && in_region_of(e, loop))))
-            return true;
-    return false;
-}
-
 /* The IFs between an operation and the owner of a region around it (NULL: all) go one way for all
  * lanes of a block. */
 static bool together(const kir_value *v, const kir_value *until) {
@@ -51,6 +38,19 @@ static bool is_whole(const kir_value *v) {
     for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o))
         if (!loop_together(o)) return false;
     return together(v, NULL);
+}
+
+/* Whether a lane may have left the kernel before it comes to the operation, and others not: in
+ * front of it, or in an earlier round of a loop around it. */
+static bool left_before(const kir_module *m, const kir_value *v) {
+    const kir_value *loop = NULL;
+    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) loop = o;
+    for (const kir_value *e = kir_walk(NULL, m->functions->body); e;
+         e = kir_walk(e, m->functions->body))
+        if ((e->op == KIR_EXIT || e->op == KIR_RETURN) &&
+            (e->id < v->id || (loop && in_region_of(e, loop))) && !is_whole(e))
+            return true;
+    return false;
 }
 
 static void set_whole(const kir_module *m, bool whole) {

@@ -81,8 +81,9 @@ typedef struct plan_expansion {
     bool dot4;                  /* of the device: hg_device_caps.hints.dot4 */
     uint32_t most_rounds;       /* of the device: loops around barriers can have no more
                                    (kir_device_target.max_rounds); 0: any number */
-    bool rolled;                /* of the device: its compiler takes few operations
-                                   (hg_device_caps.compiler.max_operations) */
+    uint32_t threads; /* of the device: blocks that it runs at a time, few; 0: many, or not known */
+    bool rolled;      /* of the device: its compiler takes few operations
+                         (hg_device_caps.compiler.max_operations) */
     bool open; /* kernels are made before the extents are known: which they are may follow from
                   few of them, and for any two that no others have (offline/build_open.c) */
     /* Maps that the kernels which load the input's elements or store the output's do too, where the

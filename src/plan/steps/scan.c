@@ -31,25 +31,29 @@ typedef struct launches {
     const plan_call *call;
     plan_expansion *x;
     scan s;
+    uint64_t part;      /* chunks of a line that a block goes through */
     plan_part parts[4]; /* input, what stands ahead of chunks, what changes nothing, output */
 } launches;
 
-enum { SHORT_LINE = 256, COLUMN_LANES = 64 };
+enum { SHORT_LINE = 256, COLUMN_LANES = 64, OPERATIONS = 8 /* for an element, about */ };
 
-/* All chunks of all lines; totals: their totals instead of elements. */
-static void expand_chunks(launches *l, bool totals) {
+/* Chunks of lines, a part of them by one block; totals: of the first `count` chunks their totals
+ * instead of elements. */
+static void expand_chunks(launches *l, bool totals, uint64_t count) {
     const scan *s = &l->s;
-    uint64_t chunks = s->lines.outer * s->chunks;
+    const bool series = !totals && l->part > 1, exact = l->x->threads && !hg_type_is_float(s->sum);
+    const uint64_t size = hg_type_size_bytes(s->sum);
     uint32_t lanes = plan_tile(l->x, LIBRARY_TILE_SCAN_LANES);
     while (lanes & (lanes - 1)) lanes &= lanes - 1; /* a round is whole runs of a chunk */
-    plan_kernel_key key = plan_library_key(
-        LIBRARY_SCAN_CHUNKS, (hg_type)l->call->type, HG_OP_MOV,
-        (int32_t[]){plan_fold_number(l->call->fn), (int32_t)hg_type_size_bytes(s->sum), s->reverse,
-                    s->exclusive, totals, l->x->rolled, (int32_t)lanes},
-        4, 3);
-    plan_expand_grid(l->x, &key, (uint64_t[]){chunks, 1, 1}, (uint32_t[]){lanes, 1, 1},
-                     lanes * hg_type_size_bytes(s->sum), l->parts,
-                     (uint64_t[]){s->lines.n, s->chunks, chunks});
+    plan_kernel_key key = plan_library_key(LIBRARY_SCAN_CHUNKS, (hg_type)l->call->type, HG_OP_MOV,
+                                           (int32_t[]){plan_fold_number(l->call->fn), (int32_t)size,
+                                                       s->reverse, s->exclusive, totals,
+                                                       l->x->rolled, (int32_t)lanes, series, exact},
+                                           4, series ? 4 : 3);
+    l->x->work = series ? plan_times(s->lines.outer, plan_times(s->lines.n, OPERATIONS)) : 0;
+    plan_expand_grid(l->x, &key, (uint64_t[]){count, 1, 1}, (uint32_t[]){lanes, 1, 1},
+                     exact ? KIR_BLOCK_HEAD + 2 * lanes * (size < 4 ? 4 : size) : lanes * size,
+                     l->parts, (uint64_t[]){s->lines.n, s->chunks, count, l->part});
 }
 
 static void expand_columns(launches *l, bool totals) {
@@ -62,24 +66,43 @@ static void expand_columns(launches *l, bool totals) {
                        (uint64_t[]){s->lines.n, s->chunks, s->lines.inner, count});
 }
 
-static void expand_before(launches *l) {
+static void expand_before(launches *l, uint64_t chunks) {
     const scan *s = &l->s;
     uint64_t count = s->lines.outer * s->lines.inner;
     plan_kernel_key key = plan_library_key(LIBRARY_SCAN_BEFORE, (hg_type)l->call->type, HG_OP_MOV,
                                            (int32_t[]){plan_fold_number(l->call->fn)}, 1, 3);
     plan_expand_launch(l->x, &key, count, COLUMN_LANES, 0, &l->parts[1],
-                       (uint64_t[]){s->chunks, s->lines.inner, count});
+                       (uint64_t[]){chunks, s->lines.inner, count});
+}
+
+static uint64_t rounded_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* Lines whose elements lie side by side. Where few threads do it each takes a part of a line, which
+ * it reads once: what stands before the first needs nothing, what stands before others the totals
+ * of the chunks there. */
+static void expand_rows(launches *l) {
+    const scan *s = &l->s;
+    uint64_t parts = s->chunks;
+    if (l->x->threads) {
+        parts = rounded_up(l->x->threads, s->lines.outer);
+        l->part = rounded_up(s->chunks, parts < s->chunks ? parts : s->chunks);
+        parts = rounded_up(s->chunks, l->part);
+    }
+    const uint64_t before = (parts - 1) * l->part; /* chunks of a line whose totals are asked for */
+    if (parts > 1) {
+        const bool one = s->lines.outer == 1;
+        expand_chunks(l, true, one ? before : s->lines.outer * s->chunks);
+        expand_before(l, one ? before + 1 : s->chunks);
+    }
+    expand_chunks(l, false, s->lines.outer * parts);
 }
 
 static void expand(const plan_call *call, plan_expansion *x) {
-    launches l = {.call = call, .x = x, .s = scan_of(call)};
+    launches l = {.call = call, .x = x, .s = scan_of(call), .part = 1};
     const scan *s = &l.s;
     uint64_t size = hg_type_size_bytes(s->sum);
     uint8_t identity[512];
     if (plan_lines_are_none(&s->lines)) return;
-    void (*write)(launches *, bool) = s->lines.inner == 1 && s->lines.n > SHORT_LINE && size <= 8
-                                          ? expand_chunks
-                                          : expand_columns;
     kir_identity((hg_op)call->fn, s->sum, identity);
     plan_part nothing = plan_scratch(x, 1, size);
     plan_expand_write(x, nothing, identity);
@@ -90,11 +113,15 @@ static void expand(const plan_call *call, plan_expansion *x) {
     l.parts[1] = ahead;
     l.parts[2] = nothing;
     l.parts[3] = plan_part_named(call, "output");
-    if (s->chunks > 1) {
-        write(&l, true);
-        expand_before(&l);
+    if (s->lines.inner == 1 && s->lines.n > SHORT_LINE && size <= 8) {
+        expand_rows(&l);
+        return;
     }
-    write(&l, false);
+    if (s->chunks > 1) {
+        expand_columns(&l, true);
+        expand_before(&l, s->chunks);
+    }
+    expand_columns(&l, false);
 }
 
 static plan_cost cost(const plan_call *call) {

@@ -160,6 +160,28 @@ static void random_settings(uint32_t threads, const char *jit, uint32_t settings
     hg_backend_destroy(b);
 }
 
+/* A scan is shared out by threads: each number of them gives the same bits. */
+static void thread_counts(void) {
+    static const char *const SCANS[] = {
+        "scan.f32 output=r1, input=r2, n=70001", "scan.f64 output=r1, input=r2, n=20480, outer=3",
+        "scan.u32 output=r1, input=r2, n=70001, exclusive=true, reverse=true",
+        "scan.i16 output=r1, input=r2, n=40963, operation=max, outer=2",
+        "scan.f16 output=r1, input=r2, n=40963, exclusive=true"};
+    static uint8_t expected[HG_COUNT_OF(SCANS)][BYTES], got[BYTES];
+    for (uint32_t threads = 1; threads <= 7; threads += 2) {
+        hg_backend *b = open_cpu(threads, "off");
+        for (size_t i = 0; i < HG_COUNT_OF(SCANS); i++) {
+            state = (uint32_t)i; /* the same arrays */
+            work w = make_work(b, SCANS[i]);
+            calculate(b, &w, threads == 1 ? expected[i] : got);
+            CHECK_MESSAGE(threads == 1 || memcmp(expected[i], got, BYTES) == 0,
+                          "%s: other bits with %u threads", SCANS[i], (unsigned)threads);
+            free_work(b, &w);
+        }
+        hg_backend_destroy(b);
+    }
+}
+
 /* ---- the table and the file ---- */
 
 static void table(void) {
@@ -254,6 +276,7 @@ static void files(void) {
 int main(void) {
     setenv("HOLOGRAM_TILES", "off", 1);
     table();
+    thread_counts();
     random_settings(1, "off", SETTINGS);
     random_settings(2, "off", SETTINGS / 2);
     random_settings(2, "on", 2);
