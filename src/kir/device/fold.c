@@ -15,6 +15,7 @@ typedef struct var_use {
     bool set_first; /* … beginning with a set that every lane does */
     bool repeated;  /* that run is in an outer loop */
     bool shared;    /* another function touches it, or gets it as an array */
+    bool set_there; /* … and may set it */
     kir_var *array; /* its elements for each lane */
 } var_use;
 enum { NO_RUN = 0, MANY = INT32_MAX };
@@ -30,6 +31,7 @@ typedef struct folder {
     uint32_t *run;     /* of operations; NO_RUN: outer */
     uint32_t count, last_point, runs, fold, old_vars;
     var_use *uses;        /* by variable id */
+    bool calls;           /* the run that is made does */
     kir_var *lane, *gone; /* number of the lane in its block; the lane leaves the run's loops */
     kir_value *group;     /* invocations of a group */
     HG_VEC(kir_region *) regions; /* that hold outer operations */
@@ -169,6 +171,10 @@ static void carry_values(folder *x) {
 
 /* ---- variables ---- */
 
+static bool sets(const kir_value *v) {
+    return v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET || v->op == KIR_ATOMIC;
+}
+
 static kir_var *touched(const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_VAR_GET:
@@ -192,13 +198,20 @@ static void note_use(folder *x, const kir_value *v, kir_var *var, uint32_t run, 
     }
 }
 
+static void hand_over(folder *x, const kir_var *array) {
+    x->uses[array->id].shared = x->uses[array->id].set_there = true;
+}
+
 /* Runs and their operations, now that carried values have been added: each top-level operation
  * between outer ones. */
 static void note_uses(folder *x) {
     for (kir_function *f = x->m->functions; f; f = f->next)
         for (const kir_value *v = f == x->f ? NULL : kir_walk(NULL, f->body); v;
              v = kir_walk(v, f->body))
-            if (touched(v) && !touched(v)->function) x->uses[touched(v)->id].shared = true;
+            if (touched(v) && !touched(v)->function) {
+                x->uses[touched(v)->id].shared = true;
+                x->uses[touched(v)->id].set_there |= sets(v);
+            }
     for (uint64_t i = 0; i < x->regions.count; i++) {
         kir_region *region = x->regions.data[i];
         bool repeated = region->owner &&
@@ -213,7 +226,7 @@ static void note_uses(folder *x) {
             if (touched(v)) note_use(x, v, touched(v), run, repeated, true);
             for (uint8_t k = 0; v->op == KIR_CALL && k < v->u.call.function->array_count; k++) {
                 note_use(x, v, v->u.call.arrays[k], run, repeated, true);
-                x->uses[v->u.call.arrays[k]->id].shared = true;
+                hand_over(x, v->u.call.arrays[k]);
             }
             for (int side = 0; side < 2; side++)
                 for (kir_value *w = v->body[side] ? kir_walk(NULL, v->body[side]) : NULL; w;
@@ -222,7 +235,7 @@ static void note_uses(folder *x) {
                     for (uint8_t k = 0; w->op == KIR_CALL && k < w->u.call.function->array_count;
                          k++) {
                         note_use(x, w, w->u.call.arrays[k], run, repeated, false);
-                        x->uses[w->u.call.arrays[k]->id].shared = true;
+                        hand_over(x, w->u.call.arrays[k]);
                     }
                 }
         }
@@ -258,14 +271,15 @@ static void make_arrays(folder *x) {
 
 /* ---- runs as loops ---- */
 
-/* Variables that other functions touch stay where those find them: loaded for a lane at its start,
- * put back at its end. */
+/* Variables that other functions set stay where those find them: loaded for a lane at its start,
+ * put back at its end. What they only read is shown to them, and the run has it in the array:
+ * stores of what was there would hide that all lanes have the same. */
 static void exchange(folder *x, kir_value *at, bool load) {
     kir_builder *b = &x->b;
     kir_var *var = x->m->vars;
     for (uint32_t i = 0; i < x->old_vars && var && !b->failed; i++, var = var->next) {
         const var_use *u = &x->uses[var->id];
-        if (!u->array || !u->shared) continue;
+        if (!u->array || !u->shared || !(u->set_there || (load && x->calls))) continue;
         if (!var->length) {
             if (load)
                 kir_set(b, var, kir_array_get(b, u->array, at));
@@ -285,13 +299,19 @@ static void exchange(folder *x, kir_value *at, bool load) {
 
 static void use_array(folder *x, kir_value *v, kir_value *at) {
     var_use *u = &x->uses[v->u.var->id];
-    if (v->u.var->id >= x->old_vars || !u->array || u->shared) return;
+    if (v->u.var->id >= x->old_vars || !u->array || u->set_there) return;
     bool set = v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET,
          element = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
     kir_value **args = hg_arena_alloc(&x->m->arena, 2 * sizeof *args), *place = at;
     if (!args) {
         x->b.failed = true;
         return;
+    }
+    if (set && u->shared && x->calls) {
+        kir_region head, *here = open_before(x, &head, v);
+        kir_value *shown = kir_emit(&x->b, (kir_op)v->op, v->type, v->nargs, v->args);
+        if (!x->b.failed) shown->u = v->u;
+        close_before(x, &head, v, here);
     }
     if (element) {
         kir_region head, *here = open_before(x, &head, v);
@@ -309,7 +329,7 @@ static void use_array(folder *x, kir_value *v, kir_value *at) {
 /* An atomic's high half: set where it is, then kept. */
 static void use_high(folder *x, kir_value *v, kir_value *at) {
     var_use *u = &x->uses[v->u.mem.high->id];
-    if (!u->array || u->shared || !v->next) return;
+    if (!u->array || u->set_there || !v->next) return;
     kir_region head, *here = open_before(x, &head, v->next);
     kir_array_set(&x->b, u->array, at, kir_get(&x->b, v->u.mem.high));
     close_before(x, &head, v->next, here);
@@ -414,6 +434,14 @@ static bool finish_run(folder *x, const run_loop *r, bool ends) {
 
 /* Operations first … before next, all of one run, become the loop of a run at the region's end. */
 static bool add_run(folder *x, kir_value *first, kir_value *next, bool ends) {
+    x->calls = false;
+    for (const kir_value *v = first; v != next; v = v->next) {
+        x->calls |= v->op == KIR_CALL;
+        for (int side = 0; side < 2; side++)
+            for (const kir_value *w = v->body[side] ? kir_walk(NULL, v->body[side]) : NULL; w;
+                 w = kir_walk(w, v->body[side]))
+                x->calls |= w->op == KIR_CALL;
+    }
     run_loop r = begin_run(x);
     if (x->b.failed) return true;
     r.first = first;

@@ -259,6 +259,22 @@ static void test_folded_zeros(void) {
     hg_program_release(p);
 }
 
+/* A compiler of WGSL sees that all lanes come to both barriers, though the function reads how many
+ * there were. */
+static void test_folded_calls(void) {
+    hg_program *p = assemble(PROGRAM(".param r2 y buffer u8 inout\n bar.sync 0\n bar.sync 1\n"
+                                     " call @f\nf:\n mov_imm.u32 r21, 3\nL:\n loop r21, @L\n"));
+    char *out = emitted(p, "wgsl",
+                        &(hg_emit_options){.size = sizeof(hg_emit_options),
+                                           .caps = "webgpu",
+                                           .form = HG_EMIT_FORM_BLOCK,
+                                           .fold = 2,
+                                           .group = {32, 1, 1}});
+    CHECK(out && strstr(out, "barrier 1"));
+    hg_string_free(out);
+    hg_program_release(p);
+}
+
 int main(void) {
     test_no_memory(); /* first: the hooks are to be set before anything else */
     hg_program *p = assemble(SCALED_SUM), *sum = assemble(SUM);
@@ -268,6 +284,7 @@ int main(void) {
     test_large();
     test_clamp();
     test_folded_zeros();
+    test_folded_calls();
     hg_program_release(p);
     hg_program_release(sum);
     return test_done();
