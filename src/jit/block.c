@@ -260,10 +260,12 @@ static LLVMValueRef block_size(jit_printer *p, uint64_t axis) {
                           jit_field(p, p->in.launch, offsetof(hgv_launch, block) + 4 * axis), "");
 }
 
-/* No value differs between lanes: what all lanes of a turn do is what fewer of them do. */
+/* No value differs between lanes, nor does a place: what all lanes of a turn do is what fewer of
+ * them do. */
 static bool is_scalar(const vec_function *f) {
     for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if ((v->each && v->op != VEC_RUNNING) || v->op == VEC_ATOMIC || v->op == VEC_CALL)
+        if ((v->each && v->op != VEC_RUNNING) || v->op == VEC_ATOMIC || v->op == VEC_CALL ||
+            (v->op == VEC_STORE && v->u.mem.reach != VEC_REACH_ONE))
             return false;
     return true;
 }

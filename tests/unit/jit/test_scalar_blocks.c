@@ -1,14 +1,15 @@
 /* Kernels of blocks in which no value differs between lanes, by native code of each CPU level, in
  * blocks that are no whole turns: each block adds a run of an array, whose last element ends where
- * a page begins that nobody may read. Beside it the same with an atomic addition of each lane, or
- * an addition of each lane at its own place, which must know how many lanes there are. */
+ * a page begins that nobody may read. Beside it the same with an atomic addition of each lane, an
+ * addition of each lane at its own place, or a store of the sum there, which must know how many
+ * lanes there are: nothing behind the last one's place changes. */
 #include "base/base.h"
 #include "support/runtime_support.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BLOCKS = 37, MOST_LANES = 70, RUN = 5, ROOM = BLOCKS * MOST_LANES };
+enum { BLOCKS = 37, MOST_LANES = 70, RUN = 5, BEHIND = 64, ROOM = BLOCKS * MOST_LANES + BEHIND };
 
 static const char TEXT[] =
     ".atlas 1\n.program p\n.param x buffer u32 in [m]\n.param y buffer u32 inout [n]\n"
@@ -16,14 +17,17 @@ static const char TEXT[] =
     "    bar.sync 0\n    cvt at, block_idx_x\n    mul at, at, %u\n    mov s, 0\n.for j, 0, %u\n"
     "    ldg v, [x[at + j]]\n    mad s, s, 3, v\n.end\n    cvt at, %s\n%s";
 /* what a block of so many lanes makes of its sum: one place, or one for each lane */
-enum { STORED, ADDED, OF_LANES, WAYS };
-static const char *const PLACES[WAYS] = {"block_idx_x", "block_idx_x", "global"};
+enum { STORED, ADDED, OF_LANES, FILLED, WAYS };
+static const char *const PLACES[WAYS] = {"block_idx_x", "block_idx_x", "global", "global"};
 static const char *const ENDS[WAYS] = {
     "    stg [y[at]], s\n", "    atom.add v, [y[at]], s\n",
-    "    add s, s, lane_idx_x\n    ldg v, [y[at]]\n    add s, s, v\n    stg [y[at]], s\n"};
+    "    add s, s, lane_idx_x\n    ldg v, [y[at]]\n    add s, s, v\n    stg [y[at]], s\n",
+    "    stg [y[at]], s\n"};
 
 static void launch(hg_backend *backend, const char *level, uint32_t lanes, int way, uint8_t *end) {
-    const uint64_t count = BLOCKS * RUN, places = way == OF_LANES ? BLOCKS * lanes : BLOCKS;
+    const bool own = way == OF_LANES || way == FILLED;
+    const uint64_t count = BLOCKS * RUN, places = own ? BLOCKS * lanes : BLOCKS,
+                   room = places + BEHIND;
     static uint32_t got[ROOM];
     uint32_t *x = (uint32_t *)(void *)(end - count * 4);
     char text[900];
@@ -38,20 +42,21 @@ static void launch(hg_backend *backend, const char *level, uint32_t lanes, int w
     CHECK(params != NULL);
     CHECK_OK(hg_program_assemble(text, strlen(text), NULL, &program));
     CHECK_OK(hg_buffer_import(backend, x, count * 4, &in));
-    CHECK_OK(hg_backend_allocate_buffer(backend, places * 4, &out));
-    CHECK_OK(hg_backend_copy_to_buffer(backend, out, got, places * 4));
+    CHECK_OK(hg_backend_allocate_buffer(backend, room * 4, &out));
+    CHECK_OK(hg_backend_copy_to_buffer(backend, out, got, room * 4));
     CHECK_OK(hg_params_set_buffer(params, "x", in));
     CHECK_OK(hg_params_set_buffer(params, "y", out));
     CHECK_OK(hg_params_set_scalar(params, "m", HG_TYPE_U64, &count));
-    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &places));
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &room));
     CHECK_OK(hg_backend_execute_program_with_params(backend, program, &at, params));
-    CHECK_OK(hg_backend_copy_from_buffer(backend, out, got, places * 4));
-    for (uint64_t i = 0; i < places; i++) {
-        uint64_t block = way == OF_LANES ? i / lanes : i;
+    CHECK_OK(hg_backend_copy_from_buffer(backend, out, got, room * 4));
+    for (uint64_t i = 0; i < room; i++) {
+        uint64_t block = own ? i / lanes : i;
         uint32_t sum = 0;
-        for (uint64_t j = block * RUN; j < (block + 1) * RUN; j++) sum = sum * 3 + x[j];
+        for (uint64_t j = block * RUN; i < places && j < (block + 1) * RUN; j++)
+            sum = sum * 3 + x[j];
         if (way == ADDED) sum *= lanes;
-        if (way == OF_LANES) sum += (uint32_t)(i % lanes);
+        if (way == OF_LANES && i < places) sum += (uint32_t)(i % lanes);
         CHECK_MESSAGE(got[i] == sum, "%s, blocks of %u, way %d: place %u has %u, not %u", level,
                       lanes, way, (unsigned)i, got[i], sum);
     }
