@@ -79,8 +79,11 @@ static bool is_set_later(const growing *g, const kir_value *v) {
 
 static void add(growing *g, const kir_value *v) {
     const kir_value **at = hg_vec_push(&g->s->members);
-    g->s->failed = g->s->failed || !at;
-    if (at) *at = v;
+    if (!at) {
+        g->s->failed = true;
+        return;
+    }
+    *at = v;
     g->batch.count++;
     g->kept = (uint32_t)g->s->sets.count - g->batch.first_set;
     if (g->batch.count == MOST_MEMBERS) close(g);

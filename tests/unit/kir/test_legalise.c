@@ -685,9 +685,10 @@ static kir_function *random_callee(kir_module *m, const generator *outer, const 
 
 /* The n-th allocation fails, for every n: an error by value, nothing leaked. */
 static int64_t allocations_left = INT64_MAX, blocks;
+static size_t refused; /* what cannot grow to so many bytes */
 static void *reallocate(void *user, void *memory, size_t bytes) {
     (void)user;
-    if (allocations_left-- <= 0) return NULL;
+    if (allocations_left-- <= 0 || (memory && bytes == refused)) return NULL;
     if (!memory) blocks++;
     return realloc(memory, bytes);
 }
@@ -947,6 +948,25 @@ static void fused_by_f32_sums(const kir_caps *caps, int count) {
     kir_module_destroy(m);
 }
 
+/* Four batches of 193 multiply-adds in all, then one of 64: the list of them grows at its last. */
+static void no_memory_for_a_batch(const kir_caps *caps) {
+    kir_module *m = kir_module_create("many"), *low = NULL;
+    kir_builder b;
+    kir_value *x[3], *f = NULL;
+    for (int i = 0; i < 3; i++) add_input(m, HG_TYPE_F32);
+    kir_builder_init(&b, m, kir_function_create(m, "main", KIR_VOID));
+    for (uint8_t i = 0; i < 3; i++) x[i] = get_input(&b, i);
+    for (uint64_t i = 0; i < 257; i++) {
+        f = kir_ffma(&b, x[0], x[1], x[2]);
+        if (i == 190 || i == 192 || i == 256) store_result(&b, 4 * i, f);
+    }
+    const int64_t before = blocks;
+    refused = 512 * sizeof(void *);
+    CHECK(kir_legalise(m, caps, &low) == HG_ERROR_OUT_OF_MEMORY && !low && blocks == before);
+    refused = 0;
+    kir_module_destroy(m);
+}
+
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : SANITIZED ? 2 : 6;
     CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) ==
@@ -974,6 +994,7 @@ int main(int argc, char **argv) {
     int fused = argc > 5 ? atoi(argv[5]) : SANITIZED ? 100 : 3000;
     fused_by_f32_sums(&poor, fused);
     fused_by_f32_sums(&kept, fused);
+    no_memory_for_a_batch(&kept);
     uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
              programs = argc > 4    ? strtoull(argv[4], NULL, 10)
                         : SANITIZED ? 10
