@@ -10,8 +10,6 @@ static inline const char *hg_op_numbers_text(const hg_op_info *op) {
 #include <hologram/reflect.def>
 #undef HG_OP_NUMBERS
     };
-    if (op->numbers == HG_NUMBERS_ULP2 && op->operand_count > 2)
-        return "f32 rounded correctly, halves that once more; f64 within 2 ULP";
     return TEXTS[op->numbers];
 }
 

@@ -99,18 +99,13 @@ def names(enum, prefix):
 
 
 TEXTS = {"REG": "register", "PRED": "predicate", "COND": "condition", "OPNAME": "operation", "IDNAME": "id", "BOOL": "flag", "U32_U64": "u32 u64", "T": "T",
-         "T2": "T2", "COLLECTIVE": "whole_array", "ULP1": "rounded correctly; f64 within 1 ULP"}
+         "T2": "T2", "COLLECTIVE": "whole_array", "ULP1": "rounded correctly; f64 within 1 ULP",
+         "ULP2": "rounded correctly; f64 within 2 ULP"}
 
 
 def text_of(name):
     """As the documents call a value of an enum."""
     return TEXTS.get(name, name.lower())
-
-
-def exactness(numbers, operands):
-    """Of an instruction with so many operands."""
-    halves = "f32 rounded correctly, halves that once more" if operands > 2 else "rounded correctly"
-    return f"{halves}; f64 within 2 ULP" if numbers == "ULP2" else text_of(numbers)
 
 
 def learn():
@@ -132,7 +127,7 @@ def learn():
                              "otherwise": None if o.has_default else otherwise, "items": o.items,
                              "words": [words[w].decode() for w in range(o.word_count)]})
         learnt.append({"opcode": op.opcode, "id": op.id.decode(), "mnemonic": op.mnemonic.decode(), "does": op.about.decode(),
-                       "numbers": exactness(numbers[op.numbers], op.operand_count), "suffixes": op.suffix_count, "half_width": op.half_width,
+                       "numbers": text_of(numbers[op.numbers]), "suffixes": op.suffix_count, "half_width": op.half_width,
                        "second": text_of(seconds[op.second]),
                        "type_names": [types[t].lower() for t in range(hg.HG_TYPE_COUNT) if op.types >> t & 1],
                        "flags": sorted(text_of(flags[1 << bit]) for bit in range(32) if op.flags >> bit & 1), "operands": operands})
@@ -280,7 +275,7 @@ def table():
     for code, name, mnemonic, signature, kinds, flags, numbers, about in line.findall(source):
         listed = [] if signature == "SIG_NONE" else [table_operand(row, words) for row in parse(operands[name])]
         rows.append({"opcode": int(code, 16), "id": name, "mnemonic": mnemonic, "does": about.encode().decode("unicode_escape") if "\\" in about else about,
-                     "numbers": exactness(numbers, len(listed)), "suffixes": 0 if kinds == "T_NONE" else 2 if kinds in SECOND else 1,
+                     "numbers": text_of(numbers), "suffixes": 0 if kinds == "T_NONE" else 2 if kinds in SECOND else 1,
                      "half_width": kinds == "T_TWICE", "second": SECOND.get(kinds, "none"), "type_names": [t for t in types if SETS[kinds](t)],
                      "flags": sorted(text_of(flag.removeprefix("F_")) for flag in flags.split("|") if flag != "0"), "operands": listed})
     check(len(rows) == len(re.findall(r"^HG_OP\(", source, re.M)) > 150, f"{len(rows)} rows were read of src/isa/isa.def")

@@ -110,7 +110,7 @@ kir_value *nearest_erf(kir_builder *b, kir_value *x);
 kir_value *nearest_erfc(kir_builder *b, kir_value *x);
 kir_value *nearest_rsqrt(kir_builder *b, kir_value *x);
 kir_value *nearest_cbrt(kir_builder *b, kir_value *x);
-/* nearest_pairs.c: of F32 */
+/* nearest_pairs.c: of F32, F16 and BF16 */
 kir_value *nearest_pow(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *nearest_atan2(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *nearest_hypot(kir_builder *b, hg_type type, kir_value *const *arg);

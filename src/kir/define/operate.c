@@ -1,6 +1,5 @@
 /* What an arithmetic, logic or function instruction does to values: the same in lane code and in
- * whole-array instructions. f16 and bf16 are widened to f32, computed and rounded once more
- * (semantics 0.3).
+ * whole-array instructions. Of f16 and bf16 see operate_half.
  * Must not know: registers, memory. */
 #include "kir/kir.h"
 #include "kir/builder.h"
