@@ -72,7 +72,12 @@ static __thread int depth;
 static __thread group *open_group;
 
 long fake_nccl_faults(void) { return faults; }
-long fake_nccl_messages(void) { return moved; }
+long fake_nccl_messages(void) {
+    (void)pthread_mutex_lock(&lock);
+    long n = moved;
+    (void)pthread_mutex_unlock(&lock);
+    return n;
+}
 long fake_nccl_live(void) {
     long n = 0;
     (void)pthread_mutex_lock(&lock);

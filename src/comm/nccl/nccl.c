@@ -12,6 +12,7 @@
 
 enum {
     LOOK_NS = 50000,       /* nothing wakes who waits for the GPU */
+    LAST_LOOKS = 20,       /* for what a rank did before it was gone */
     FLUSH_NS = 1000000000, /* at the end the other ranks may still be reading what was sent */
     LOCAL_NS = 2000000000  /* one rank tells the others the name of the communicator */
 };
@@ -332,6 +333,7 @@ static hg_status post(comm_group *g, comm_transfer *t) {
     }
     g->posted[g->count++] = (message){t->memory, t->bytes, t->peer, t->receives};
     t->own[0] = g->launched + 1;
+    t->own[1] = 0; /* looks since the peer is gone */
     t->posted = true;
     return HG_OK;
 }
@@ -373,7 +375,8 @@ static hg_status go_on(comm_group *g) {
     return HG_OK;
 }
 
-/* Whether the stream has come to the end of what was launched. In the context. */
+/* Whether the stream has come to the end of what was launched. In the context, and under the lock:
+ * an abort ends what is in the stream, too. */
 static hg_status look_at_stream(comm_group *g) {
     enum { NOT_READY = 600 };
     int code = g->call->event_query(g->event);
@@ -389,8 +392,8 @@ static hg_status launch(comm_group *g) {
     if (!enter(g)) return driver_fails("cuCtxPushCurrent", 0);
     hg_mutex_lock(&g->lock);
     hg_status status = go_on(g);
-    hg_mutex_unlock(&g->lock);
     if (status == HG_OK && g->finished < g->launched) status = look_at_stream(g);
+    hg_mutex_unlock(&g->lock);
     leave(g);
     return status;
 }
@@ -398,7 +401,12 @@ static hg_status launch(comm_group *g) {
 static hg_status poll(comm_group *g, comm_transfer *t) {
     if (!t->device) return g->base->poll(g->below, t);
     t->done = g->finished >= t->own[0];
-    return t->done || !g->base->check ? HG_OK : g->base->check(g->below, t->peer);
+    if (t->done || !g->base->check) return HG_OK;
+    hg_error kept = *hg_error_record();
+    hg_status status = g->base->check(g->below, t->peer);
+    if (status == HG_OK || ++t->own[1] > LAST_LOOKS) return status;
+    *hg_error_record() = kept; /* it may have done its part since the last look */
+    return HG_OK;
 }
 
 /* NCCL takes back all or nothing; behind the stream nothing touches the memory. */

@@ -10,6 +10,7 @@
 #include "support/runtime_support.h"
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 enum { MOST = 4, COUNT = 3000 };
 
@@ -119,6 +120,33 @@ static void free_array(rank_work *w, hg_buffer buffer) {
                hg_last_error_text());
 }
 
+/* What each rank gives, value[i] = rank + i, one after another. */
+static hg_status gather(rank_work *w, bool *right) {
+    int32_t values[MOST * COUNT];
+    uint32_t ranks = hg_comm_size(w->comm), own = hg_comm_rank(w->comm);
+    hg_buffer from = array_of(w), to = {0};
+    RANK_CHECK(w, hg_backend_allocate_buffer(gpus[w->rank], sizeof values, &to) == HG_OK, "%s",
+               hg_last_error_text());
+    for (int i = 0; i < COUNT; i++) values[i] = (int32_t)own + i;
+    hg_comm_call c = {.size = sizeof c,
+                      .kind = HG_COMM_ALL_GATHER,
+                      .type = HG_TYPE_I32,
+                      .count = COUNT,
+                      .input_buffer = from,
+                      .output_buffer = to};
+    hg_status status = hg_buffer_write(gpus[w->rank], from, 0, values, COUNT * sizeof *values);
+    if (status == HG_OK) status = hg_comm_run(w->comm, &c);
+    hg_error error = *hg_error_record();
+    if (status == HG_OK) status = hg_buffer_read(gpus[w->rank], to, 0, values, sizeof values);
+    *right = status == HG_OK;
+    for (uint32_t i = 0; i < ranks * COUNT && *right; i++)
+        *right = values[i] == (int32_t)(i / COUNT + i % COUNT);
+    free_array(w, from);
+    free_array(w, to);
+    *hg_error_record() = error;
+    return status;
+}
+
 /* ---- who uses NCCL ---- */
 
 /* Arrays of some ranks that the host has, or whose members are not all: the same sums. */
@@ -215,6 +243,110 @@ static void stop_inside(rank_work *w) {
                "%s", hg_last_error_text());
     w->comm->provider = &comm_provider_nccl;
     free_array(w, buffer);
+}
+
+/* Rank 1 is gone as soon as it has its part, before rank 0 looks again: rank 0 has its part, too.
+ */
+static struct {
+    long messages; /* before */
+    int gone;      /* atomic */
+} leaving;
+
+static hg_status launch_late(comm_group *group) {
+    hg_status status = comm_provider_nccl.launch(group);
+    for (int ms = 0; ms < 20000 && fake.messages() > leaving.messages; ms++) {
+        if (hg_atomic_load(&leaving.gone, HG_ACQUIRE)) break;
+        usleep(1000);
+    }
+    return status;
+}
+
+static void leave_at_once(rank_work *w) {
+    static comm_provider late;
+    bool right = false;
+    if (w->rank == 0) {
+        late = comm_provider_nccl;
+        late.launch = launch_late;
+        w->comm->provider = &late;
+    }
+    RANK_CHECK(w, gather(w, &right) == HG_OK && right, "%s", hg_last_error_text());
+    if (w->rank == 0) {
+        w->comm->provider = &comm_provider_nccl;
+        return;
+    }
+    hg_comm_destroy(w->comm);
+    w->comm = NULL;
+    hg_atomic_store(&leaving.gone, 1, HG_RELEASE);
+}
+
+/* A communicator that is revoked while its stream is looked at: that ends what is in the stream,
+ * and nothing has come. */
+static struct {
+    hg_comm *comm;
+    int looks, revoked; /* atomic */
+    int (*query)(void *event);
+} revoking;
+
+static int query_late(void *event) {
+    hg_atomic_store(&revoking.looks, 1, HG_RELEASE);
+    for (int ms = 0; ms < 200 && !hg_atomic_load(&revoking.revoked, HG_ACQUIRE); ms++) usleep(1000);
+    int code = revoking.query(event);
+    for (int ms = 0; ms < 200 && code && hg_atomic_load(&revoking.revoked, HG_ACQUIRE); ms++) {
+        usleep(1000);
+        code = revoking.query(event);
+    }
+    return code;
+}
+
+/* Of rank 1, which sends nothing. */
+static hg_status launch_none(comm_group *group) {
+    (void)group;
+    return hg_atomic_load(&revoking.revoked, HG_ACQUIRE)
+               ? hg_fail(HG_ERROR_EXECUTION_FAILED, "revoked by rank 0")
+               : HG_OK;
+}
+
+static void *revoke_inside(void *user) {
+    while (!hg_atomic_load(&revoking.looks, HG_ACQUIRE)) usleep(1000);
+    *(hg_status *)user = hg_comm_revoke(revoking.comm);
+    hg_atomic_store(&revoking.revoked, 1, HG_RELEASE);
+    return NULL;
+}
+
+static void revoke_while_looking(rank_work *w) {
+    static comm_provider mute;
+    pthread_t thread;
+    hg_status revoked = HG_ERROR_INTERNAL;
+    bool right;
+    if (w->rank == 0) {
+        revoking.comm = w->comm;
+        if (pthread_create(&thread, NULL, revoke_inside, &revoked)) abort();
+    } else {
+        mute = comm_provider_nccl;
+        mute.post = post_none;
+        mute.launch = launch_none;
+        w->comm->provider = &mute;
+    }
+    RANK_CHECK(w, hg_comm_set_timeout(w->comm, 20000) == HG_OK, "timeout");
+    hg_status status = gather(w, &right);
+    RANK_CHECK(w, status != HG_OK && strstr(hg_last_error_text(), "revoked by rank 0"), "%s",
+               status == HG_OK ? "nothing came, without an error" : hg_last_error_text());
+    w->comm->provider = &comm_provider_nccl;
+    if (w->rank == 0) {
+        hg_atomic_store(&revoking.looks, 1, HG_RELEASE); /* where there was no look */
+        pthread_join(thread, NULL);
+        RANK_CHECK(w, revoked == HG_OK, "revoke");
+    }
+}
+
+static void try_revoking(void) {
+    const nccl_functions *call = NULL;
+    CHECK_OK(nccl_open(true, &call));
+    nccl_functions *own = (nccl_functions *)(uintptr_t)call;
+    revoking.query = own->event_query;
+    own->event_query = query_late;
+    CHECK(with_ranks(2, false, revoke_while_looking, 0));
+    own->event_query = revoking.query;
 }
 
 /* ---- NCCL that fails ---- */
@@ -364,6 +496,9 @@ int main(int argc, char **argv) {
     for (int calls = 0; calls < 3; calls++) CHECK(with_ranks(4, false, lose_a_rank, calls));
     CHECK(with_ranks(2, false, wait_for_nobody, 0));
     CHECK(with_ranks(2, false, stop_inside, 0));
+    leaving.messages = fake.messages();
+    CHECK(with_ranks(2, false, leave_at_once, 0));
+    try_revoking();
     try_failures(all);
     for (int i = 0; i < MOST; i++) hg_backend_destroy(gpus[i]);
     CHECK_U64((uint64_t)fake_cuda_things(), 0);
