@@ -40,12 +40,12 @@ mlir_axes mlir_axes_of_operand(mlir_lower *w, const mlir_tensor *t, uint32_t cou
     if (!mlir_expect(w, mlir_elements(type, &there) && there == count && count <= HG_COUNT_OF(a.at),
                      "a number for each axis") ||
         !mlir_expect(w,
-                     t->bytes && !type->truth && !type->complex && size <= 8 &&
+                     (t->bytes || !count) && !type->truth && !type->complex && size <= 8 &&
                          strchr("iu", *hg_type_name((hg_type)type->element)),
                      "numbers that the text says"))
         return a;
     for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *from = t->bytes + (t->kind == MLIR_SPLAT ? 0 : i * size);
+        const uint8_t *from = t->bytes + (t->kind == MLIR_SPLAT || t->one ? 0 : i * size);
         uint64_t bits = is_signed && from[size - 1] >> 7 ? UINT64_MAX : 0;
         for (size_t k = size; k-- > 0;) bits = bits << 8 | from[k];
         a.at[i] = (int64_t)bits;

@@ -358,11 +358,11 @@ mlir_scalar mlir_element_of_dynamic_slice(mlir_lower *w, const mlir_tensor *t,
                      "a start of each axis"))
         return NOTHING;
     for (uint32_t i = 0; i < in->rank; i++) {
-        int64_t most = (int64_t)in->dims[i] - sizes.at[i];
-        if (!mlir_expect(w, most >= 0 && sizes.at[i] == (int64_t)t->type.dims[i],
+        int64_t extent = (int64_t)in->dims[i], size = (int64_t)t->type.dims[i];
+        if (!mlir_expect(w, size <= extent && sizes.at[i] == size,
                          "sizes within the operand's extents, which are the result's"))
             return NOTHING;
-        const char *start = start_of(w, t->in[i + 1], most);
+        const char *start = start_of(w, t->in[i + 1], extent - size);
         from[i] = *start == '0' ? at[i] : mlir_let(w, "i64", "%s + %s", at[i], start);
     }
     return mlir_element(w, t->in[0], from);
@@ -467,12 +467,13 @@ mlir_scalar mlir_element_of_gather(mlir_lower *w, const mlir_tensor *t, const ch
     uint32_t window = 0;
     if (!mlir_look_up(w, &m, in, &t->type, t->in[1], at, starts, offsets)) return NOTHING;
     for (uint32_t d = 0; d < in->rank; d++) {
-        int64_t most = (int64_t)in->dims[d] - sizes.at[d];
-        if (!mlir_expect(w, most >= 0 && sizes.at[d] >= 0,
+        int64_t extent = (int64_t)in->dims[d], size = sizes.at[d];
+        if (!mlir_expect(w, size >= 0 && size <= extent,
                          "slice_sizes within the operand's extents"))
             return NOTHING;
         from[d] = starts[d] && mlir_find(&m.batching, d) < 0
-                      ? mlir_let(w, "i64", "min(max(%s, 0), %lld)", starts[d], (long long)most)
+                      ? mlir_let(w, "i64", "min(max(%s, 0), %lld)", starts[d],
+                                 (long long)(extent - size))
                       : starts[d];
         if (offsets[d] &&
             !mlir_expect(w, t->type.dims[m.window.at[window++]] == (uint64_t)sizes.at[d],
@@ -695,17 +696,18 @@ static mlir_type sum_type(const mlir_type *result) {
     return type;
 }
 
-/* Of numbers of one kind, complex ones or none, that the result's type has room for. */
+/* Of truths truths, of integers integers or floats, of floats floats, all complex or none; no fewer
+ * bits than theirs. */
 static bool sums_fit(mlir_lower *w, const mlir_tensor *t) {
-    bool fit = !t->type.truth;
+    bool fit = true;
     for (int i = 0; i < 2; i++) {
         const mlir_type *in = &t->in[i]->type;
-        fit = fit && !in->truth && in->complex == t->type.complex &&
-              class_of(in) == class_of(&t->type) &&
+        fit = fit && in->truth == t->type.truth && in->complex == t->type.complex &&
+              (class_of(in) != 0 || class_of(&t->type) == 0) &&
               hg_type_size_bytes((hg_type)in->element) <=
                   hg_type_size_bytes((hg_type)t->type.element);
     }
-    return mlir_expect(w, fit, "numbers of the result's kind, of no more bits");
+    return mlir_expect(w, fit, "elements that the result's type has room for");
 }
 
 static void add_product(mlir_lower *w, const mlir_type *sum_type, mlir_scalar sum,
@@ -724,7 +726,8 @@ static void add_product(mlir_lower *w, const mlir_type *sum_type, mlir_scalar su
     if (class_of(sum_type) == 0)
         mlir_line(w, "%s = fma(%s, %s, %s)", sum.re, x.re, y.re, sum.re);
     else
-        mlir_line(w, "%s = %s + %s * %s", sum.re, sum.re, x.re, y.re);
+        mlir_line(w, sum_type->truth ? "%s = %s | (%s & %s)" : "%s = %s + %s * %s", sum.re, sum.re,
+                  x.re, y.re);
 }
 
 static mlir_scalar finish_sum(mlir_lower *w, const mlir_type *from, const mlir_type *to,
@@ -816,7 +819,7 @@ static bool layout_of(mlir_lower *w, const mlir_op *op, uint32_t n, uint32_t ran
     for (uint32_t i = 0; i < a.count && i < rank; i++) {
         if (a.at[i] == batch) l->batch = i, found++;
         if (a.at[i] == feature) l->feature = i, found++;
-        if (a.at[i] >= 0 && a.at[i] + 2 < (int64_t)rank) l->spatial[a.at[i]] = i, found++;
+        if (a.at[i] >= 0 && a.at[i] < (int64_t)rank - 2) l->spatial[a.at[i]] = i, found++;
         if (mlir_find(&a, a.at[i]) != i) found = MLIR_MAX_RANK + 1;
     }
     return mlir_expect(w, a.count == rank && found == rank && rank >= 2,

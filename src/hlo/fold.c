@@ -63,8 +63,10 @@ bool mlir_fold(mlir_lower *w, const mlir_op *op, mlir_tensor *t) {
     size_t size = hg_type_size_bytes((hg_type)t->type.element);
     most = greatest(&t->type);
     least = is_signed(&t->type) ? -most - 1 : 0;
-    bool truths = t->type.truth && !mlir_is(&op->name, "stablehlo.compare");
-    if (truths || !fold(op, x, op->operand_count, &value) || value < least || value > most)
+    bool compares = mlir_is(&op->name, "stablehlo.compare");
+    if (compares != t->type.truth ||
+        (compares && !mlir_same_elements(&t->in[0]->type, &t->in[1]->type)) ||
+        !fold(op, x, op->operand_count, &value) || value < least || value > most)
         return false;
     uint8_t *bytes = mlir_make(w, size);
     for (size_t i = 0; bytes && i < size; i++) bytes[i] = (uint8_t)((uint64_t)value >> 8 * i);

@@ -104,6 +104,7 @@ mlir_tensor *mlir_array(mlir_lower *w, mlir_tensor *t) {
     fill(w, first, count, to);
     if (t->block != w->block) return mlir_stored(w, &copy.type, to[count > 1 ? t->result : 0]);
     for (uint32_t i = 0; i < count; i++) {
+        first[i].one = first[i].kind == MLIR_SPLAT;
         first[i].kind = MLIR_ARRAY;
         first[i].storage = to[i];
         first[i].cost = first[i].chain = 0;

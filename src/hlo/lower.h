@@ -41,6 +41,7 @@ typedef struct mlir_tensor {
     uint32_t result; /* which of the operation's; they lie one behind the other */
     mlir_storage *storage;
     const uint8_t *bytes;
+    bool one; /* an array that was MLIR_SPLAT: bytes are still those of one element */
     mlir_scalar variable;
 } mlir_tensor;
 

@@ -33,13 +33,19 @@ def promotes(before, after):
     return kind_of(before) == kind_of(after) and BITS[after] >= BITS[before] and before != "i1"
 
 
+def sums(before, after):
+    """Sums of products: those of integers may be other integers or floats."""
+    whole = kind_of(before) in ("i", "ui") and kind_of(after) in ("i", "ui", "f")
+    return promotes(before, after) or whole and BITS[after] >= BITS[before]
+
+
 def any_element(before, after):
     return True
 
 
 # Operations whose result may have other elements than it has in the text.
 MAY = {"convert": any_element, "constant": any_element, "iota": lambda before, after: after != "i1", "dynamic_iota": lambda before, after: after != "i1",
-       "dot_general": promotes, "convolution": promotes, "bitcast_convert": lambda before, after: BITS[before] == BITS[after] and "complex" not in after}
+       "dot_general": sums, "convolution": sums, "bitcast_convert": lambda before, after: BITS[before] == BITS[after] and "complex" not in after}
 
 
 def operations(text):

@@ -172,6 +172,13 @@ static void run_file(void *b, const char *file) {
     "    stablehlo.return %j, %m : tensor<i8>, tensor<i32>\n  }\n  return %0#1 : tensor<i32>\n}" \
     "\n// bound 0\n// arg0 i32 - 00000000\n// result i32 - " result "\n"
 
+/* Rows of a by columns of b, 2 x 2, in another type than theirs. */
+#define PRODUCT(in, out, arrays)                                                                 \
+    "func.func @main(%a: tensor<2x2x" in ">, %b: tensor<2x2x" in ">) -> tensor<2x2x" out "> {\n" \
+    "  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2x2x" in        \
+    ">, tensor<2x2x" in ">) -> tensor<2x2x" out ">\n  return %0 : tensor<2x2x" out ">\n}\n"      \
+    "// bound 0\n" arrays
+
 static void test_by_hand(hg_backend *b) {
     static const char *const TEXTS[] = {
         COUNT("100", "LT", "120", "50", "15000000"), COUNT("0", "NE", "4", "6", "56000000"),
@@ -190,7 +197,30 @@ static void test_by_hand(hg_backend *b) {
         "func.func @main(%a: tensor<i1>) -> tensor<3xi1> {\n"
         "  %0 = stablehlo.constant dense<[-1, 0, 1]> : tensor<3xi1>\n"
         "  %1 = stablehlo.not %0 : tensor<3xi1>\n  return %1 : tensor<3xi1>\n}\n// bound 0\n"
-        "// arg0 u8 - 00\n// result u8 3 000100\n"};
+        "// arg0 u8 - 00\n// result u8 3 000100\n",
+        /* 200 and 255 by themselves; as i8 -56 and -1; truths */
+        PRODUCT("ui8", "i32",
+                "// arg0 u8 2,2 c8ff0304\n// arg1 u8 2,2 c8ff0304\n"
+                "// result i32 2,2 3d9f000034cb0000640200000d030000\n"),
+        PRODUCT("i8", "f32",
+                "// arg0 i8 2,2 c8ff0304\n// arg1 i8 2,2 c8ff0304\n"
+                "// result f32 2,2 00d043450000504200001cc300005041\n"),
+        PRODUCT("i1", "i1",
+                "// arg0 u8 2,2 01010000\n// arg1 u8 2,2 01000100\n"
+                "// result u8 2,2 01000000\n"),
+        /* paddings that are a result, too; of a number none */
+        "func.func @main(%a: tensor<1x2xi8>, %b: tensor<i8>) -> (tensor<2xi64>, tensor<3x4xi8>, "
+        "tensor<i8>) {\n  %0 = stablehlo.constant dense<1> : tensor<2xi64>\n"
+        "  %1 = stablehlo.constant dense<0> : tensor<2xi64>\n"
+        "  %2 = stablehlo.dynamic_pad %a, %b, %0, %0, %1 : (tensor<1x2xi8>, tensor<i8>, "
+        "tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<3x4xi8>\n"
+        "  %3 = stablehlo.constant dense<> : tensor<0xi64>\n"
+        "  %4 = stablehlo.dynamic_pad %b, %b, %3, %3, %3 : (tensor<i8>, tensor<i8>, "
+        "tensor<0xi64>, tensor<0xi64>, tensor<0xi64>) -> tensor<i8>\n"
+        "  return %0, %2, %4 : tensor<2xi64>, tensor<3x4xi8>, tensor<i8>\n}\n// bound 0\n"
+        "// arg0 i8 1,2 0708\n// arg1 i8 - 05\n"
+        "// result0 i64 2 01000000000000000100000000000000\n"
+        "// result1 i8 3,4 050505050507080505050505\n// result2 i8 - 05\n"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
         run_text(b, "a text", TEXTS[i], strlen(TEXTS[i]));
     /* Each round reads the array of the round before it at two places. */
@@ -343,6 +373,19 @@ static const mistake MISTAKES[] = {
        "0], high = [0, 0], interior = [9223372036854775807, 0] : (tensor<2x3xf32>, tensor<f32>) -> "
        "tensor<2x3xf32>\n  return %0 : tensor<2x3xf32>\n}\n",
      3, 8, "stablehlo.pad: expected paddings within 2^40"},
+    {F "  %c = stablehlo.constant dense<1> : tensor<i32>\n  %0 = stablehlo.compare EQ, %c, %c : "
+       "(tensor<i32>, tensor<i32>) -> tensor<i32>\n  %1 = stablehlo.convert %0 : "
+       "(tensor<i32>) -> tensor<f32>\n  %2 = stablehlo.broadcast_in_dim %1, dims = [] : "
+       "(tensor<f32>) -> tensor<2x3xf32>\n  return %2 : tensor<2x3xf32>\n}\n",
+     3, 8, "stablehlo.compare: expected operands of one type and a result of i1"},
+    G("stablehlo.dynamic_slice %a, %i, %i, sizes = [2, -9223372036854775807] : (tensor<2x3xf32>, "
+      "tensor<i32>, tensor<i32>) -> tensor<2x3xf32>",
+      "stablehlo.dynamic_slice: expected sizes within the operand's extents, which are the "
+      "result's"),
+    G("stablehlo.convolution(%a, %a) dim_numbers = [b, 9223372036854775807]x[i, o]->[b, f], window "
+      "= {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+      "stablehlo.convolution: expected dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f] with each axis "
+      "once"),
     G("\"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1], "
       "start_index_map = [0]>, slice_sizes = array<i64: 1, 3>}> : (tensor<2x3xf32>, tensor<i32>) "
       "-> "
