@@ -111,6 +111,7 @@ static hg_status make_visible(hg_device *d, uint64_t size, hg_driver_arena *a) {
 hg_status wg_arena_alloc_visible(hg_device *d, uint64_t size, hg_driver_arena **arena) {
     if (!d->opening.sees_host)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "webgpu: kernels do not see the host's memory");
+    HG_TRY(wg_check_lost(d)); /* Dawn would make a buffer and never give the memory back */
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     HG_CALLS_OTHERS;

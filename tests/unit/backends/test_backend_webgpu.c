@@ -12,6 +12,7 @@
 
 extern const hg_driver hg_driver_webgpu;
 static const hg_driver *const driver = &hg_driver_webgpu;
+static failing_allocator allocated;
 
 static uint64_t random_state = 1;
 static uint64_t random_below(uint64_t limit) {
@@ -355,19 +356,21 @@ static bool lose(hg_device *d) {
     return there;
 }
 
-/* What the device says of work that it refuses, and of its loss. */
+/* What the device says of work that it refuses, and of its loss, and that all memory comes back. */
 static void test_lost(void) {
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
     hg_device *d = NULL;
     hg_driver_queue *q = NULL;
     hg_driver_event *e = NULL;
-    hg_driver_arena *a = NULL;
+    hg_driver_arena *a = NULL, *visible[2] = {NULL, NULL};
     uint32_t word = 0;
+    const uint64_t live = allocated.live;
     CHECK_OK(driver->device_open(0, &options, &d));
     CHECK_OK(wait_ready(d));
     CHECK_OK(driver->queue_create(d, &q));
     CHECK_OK(driver->event_create(d, &e));
     CHECK_OK(driver->arena_alloc(d, 256, &a));
+    if (d->opening.sees_host) CHECK_OK(driver->arena_alloc_visible(d, 256, &visible[0]));
     hg_driver_command beyond = {
         .kind = HG_CMD_COPY_OUT, .from = {a, 1 << 20, sizeof word}, .host = &word};
     if (!wg_is_native()) { /* which ends the process there */
@@ -388,10 +391,15 @@ static void test_lost(void) {
     CHECK_STATUS(driver->queue_submit(q, &beyond, 1, NULL, 0, e), HG_ERROR_BACKEND_UNAVAILABLE);
     CHECK_MESSAGE(strstr(hg_last_error_text(), "create a new backend") != NULL, "%s",
                   hg_last_error_text());
+    if (d->opening.sees_host)
+        CHECK_STATUS(driver->arena_alloc_visible(d, 256, &visible[1]),
+                     HG_ERROR_BACKEND_UNAVAILABLE);
+    driver->arena_free(d, visible[0]);
     driver->arena_free(d, a);
     driver->event_destroy(e);
     driver->queue_destroy(q);
     driver->device_close(d);
+    CHECK(allocated.live <= live); /* less: a device that was closed before is gone now */
 }
 
 /* ---- a device of the host ---- */
@@ -731,11 +739,14 @@ static void test_launches(void) {
 }
 
 int main(void) {
+    const hg_allocator allocator = {sizeof allocator, &allocated, failing_reallocate,
+                                    failing_release};
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
     hg_device_info info;
     char reason[256] = "";
     hg_device *d = NULL;
     hg_driver_queue *q = NULL;
+    CHECK_OK(hg_set_allocator(&allocator));
     if (driver->enumerate(&info, 1, reason) == 0) {
         CHECK(reason[0] != 0);
         hg_status status = driver->device_open(0, &options, &d);
