@@ -32,11 +32,14 @@ hg_status hg_fault_record_make(hg_dispatch_queue *queue) {
     const hg_driver *d = queue->device->driver;
     const uint64_t bytes = HG_FAULT_RECORDS * HG_FAULT_STRIDE;
     if (queue->fault_ready) return HG_OK;
-    if (d->arena_alloc_visible && d->arena_map &&
-        d->arena_alloc_visible(queue->device->device, bytes, &queue->visible) == HG_OK) {
-        queue->fault_words = d->arena_map(queue->visible);
-        if (!queue->fault_words) d->arena_free(queue->device->device, queue->visible);
-        if (!queue->fault_words) queue->visible = NULL;
+    if (d->arena_alloc_visible && d->arena_map) {
+        hg_error kept = *hg_error_record(); /* without such memory records are copied */
+        if (d->arena_alloc_visible(queue->device->device, bytes, &queue->visible) == HG_OK) {
+            queue->fault_words = d->arena_map(queue->visible);
+            if (!queue->fault_words) d->arena_free(queue->device->device, queue->visible);
+            if (!queue->fault_words) queue->visible = NULL;
+        }
+        *hg_error_record() = kept;
     }
     if (!queue->fault_words)
         HG_TRY(hg_piece_alloc(queue->device->memory, bytes, &queue->fault_memory));

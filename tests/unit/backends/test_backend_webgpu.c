@@ -690,6 +690,32 @@ static void test_nothing(hg_backend *b) {
     hg_program_release(p);
 }
 
+/* A context's faults are recorded in memory of the host, or copied where kernels do not see that:
+ * neither is a failure. */
+static void test_record(hg_backend *b) {
+    uint32_t zeros[LAUNCH_N] = {0};
+    hg_buffer y = make_buffer(b, zeros, sizeof zeros);
+    hg_params *params = hg_params_create();
+    hg_program *p = assemble(
+        PROGRAM(".param y buffer u32 inout [100]\n.lanes 100\n    y[u64(y[global])] = 0\n"));
+    hg_executable *executable = NULL;
+    hg_binding *binding = NULL;
+    hg_context *context = NULL;
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    CHECK_OK(hg_executable_create(b, p, &executable));
+    CHECK_OK(hg_binding_create(executable, NULL, params, &binding));
+    CHECK_OK(hg_context_create(b, &context));
+    CHECK_STATUS(hg_backend_create("webgpu", 0, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(hg_binding_launch_in(binding, context));
+    CHECK_MESSAGE(hg_last_error()->status == HG_ERROR_INVALID_ARGUMENT, "%s", hg_last_error_text());
+    hg_context_destroy(context);
+    hg_binding_destroy(binding);
+    hg_executable_destroy(executable);
+    CHECK_OK(hg_backend_free_buffer(b, y));
+    hg_params_destroy(params);
+    hg_program_release(p);
+}
+
 /* A lane without end is ended when its time is over, however long that is, by the host's word or by
  * its own count of rounds (test_kir_cases has that), and others go on. A device that leaves long
  * loops by itself says so. */
@@ -727,6 +753,7 @@ static void test_launches(void) {
     hg_backend *b = NULL;
     CHECK_OK(hg_backend_create("webgpu", 0, &b));
     if (!b) return;
+    test_record(b);
     for (uint32_t i = 0; i < 27; i += 2) {
         const uint32_t use[3] = {i % 3, i / 3 % 3, i / 9};
         test_sum(b, use, 3);
