@@ -160,10 +160,13 @@ static bool lies_across(const build_program *p, const plan_step *step) {
 
 /* In WebAssembly nothing but maps and reductions: what makes launches of extents is C. */
 static hg_status refuse_count(const build_program *p, const plan_step *step) {
+    const char *known;
+    bool in_c = build_has_source(step, &known) && !known;
     return build_refuse(p, step->inst + 1,
                         "its extents come with the call, and which kernels run follows from "
                         "them by code in C, which a module of WebAssembly has not: --set gives "
-                        "parameters and extents numbers, and the C text has it");
+                        "parameters and extents numbers%s",
+                        in_c ? ", and the C text has it" : "");
 }
 
 /* A map or a reduction whose count a call knows. */

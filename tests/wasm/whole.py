@@ -93,9 +93,11 @@ HOSTS = {
     "spread": (".param x buffer f32 inout [64]\n.param y buffer f32 inout [64]\n.param n u64\n.scratch t f32 [n]\n.scratch u f32 [n + 5]",
                "    t[global] = x[global]\n    bar.grid\n    y[global] = t[n - 1 - global] + u[global]\n", "n", (0, 1, 64, 65)),
 }
+IN_C = "the C text has it"
 # directives and code, words of the refusal, values of --set with which it is built
 REFUSED = {
-    "open": (".param x buffer f32 inout [n]\n.param n u64", "    softmax output=x, input=x, n=n, rows=1\n", ["softmax", "--set"], ["--set", "n=5"]),
+    "open": (".param x buffer f32 inout [n]\n.param n u64", "    softmax output=x, input=x, n=n, rows=1\n", ["softmax", "--set", IN_C], ["--set", "n=5"]),
+    "open_sort": (".param x buffer f32 inout [n]\n.param n u64", "    sort output=x, input=x, outer=1, n=n, inner=1\n", ["sort", "--set"], ["--set", "n=5"]),
     "half_sum": (".param x buffer f16 in [n]\n.param n u64\n.reg s f16\n.param y buffer f16 out [1]", "    parallel_reduce.f16 s, x, sum, n\n    stg [y[0]], s\n",
                  ["parallel_reduce", "--set"], ["--set", "n=300"]),
     "large": (".param x buffer f32 inout [64]", "    sort output=x, input=x, outer=1, n=64, inner=1\n" * 20000, ["large", "at most 7654321"], None),
@@ -387,6 +389,9 @@ def refusals():
         write(name + ".atlas", ".atlas 1\n.program %s\n%s\n.lanes 1\n%s" % (name, directives, code))
         status, _, err = run(COMMAND, "build", "--target", "wasm", name + ".atlas", "-o", "no")
         check(status == 1 and all(word in err for word in words) and not os.path.exists("no.wasm"), "%s: %s" % (name, err))
+        if IN_C in err:
+            status, _, why = run(COMMAND, "build", name + ".atlas", "-o", "text")
+            check(status == 0, "%s: %s, but: %s" % (name, err, why))
         if cure:
             built("yes", name + ".atlas", *cure)
 
