@@ -31,7 +31,7 @@ void library_digest(uint8_t digest[32]) {
     hg_blake3_init(&h);
     for (int i = 0; i < LIBRARY_COUNT; i++)
         if (i == 0 || PROGRAMS[i].text != PROGRAMS[i - 1].text)
-            hg_blake3_update(&h, PROGRAMS[i].text->data, PROGRAMS[i].text->data_length);
+            hg_blake3_update(&h, hg_unpacked(PROGRAMS[i].text), PROGRAMS[i].text->length);
     hg_blake3_final(&h, digest);
 }
 

@@ -806,8 +806,12 @@ static void test_allocations(void) {
     CHECK(status == HG_OK && n > 10);
 }
 
-/* Texts that were packed by the build are those of the files. */
+/* Texts that were packed by the build are those of the files, and their digest is that of the
+ * texts, however they were packed. */
 static void test_packed(void) {
+    uint8_t digest[32], expected[32];
+    hg_blake3 h;
+    hg_blake3_init(&h);
     for (int i = 0; i < LIBRARY_COUNT; i++) {
         const library_program *p = library_get((library_id)i);
         char path[512];
@@ -818,8 +822,13 @@ static void test_packed(void) {
         CHECK_MESSAGE(strlen(text) == file.length && !memcmp(text, file.data, file.length), "%s",
                       p->name);
         CHECK(hg_unpacked(p->text) == text);
+        if (i == 0 || p->text != library_get((library_id)(i - 1))->text)
+            hg_blake3_update(&h, file.data, file.length);
         hg_bytes_free(&file);
     }
+    hg_blake3_final(&h, expected);
+    library_digest(digest);
+    CHECK(memcmp(digest, expected, sizeof digest) == 0);
 }
 
 static void remove_folder(void) {
