@@ -85,21 +85,21 @@ static uint32_t lanes_of_trial(const tile_run_state *state, const tile_native *n
 static void end_trial(tile_alone *a, uint32_t lanes) {
     const uint32_t many = hg_atomic_load(&a->least[0], HG_RELAXED),
                    one = hg_atomic_load(&a->least[1], HG_RELAXED);
-    const bool same = (one < many) == hg_atomic_load(&a->chosen, HG_RELAXED);
+    const bool faster = !many || one < many, /* !many: none of its pieces is over */
+        same = faster == hg_atomic_load(&a->chosen, HG_RELAXED);
     uint32_t trials = hg_atomic_load(&a->trials, HG_RELAXED) * LONGER;
     if (!same || !trials) trials = FIRST_REST;
     if (trials > MOST_REST) trials = MOST_REST;
     hg_atomic_store(&a->trials, trials, HG_RELAXED);
-    hg_atomic_store(&a->chosen, one < many, HG_RELAXED);
+    hg_atomic_store(&a->chosen, faster, HG_RELAXED);
     for (int i = 0; i < 2; i++) hg_atomic_store(&a->least[i], 0, HG_RELAXED);
     hg_atomic_store(&a->tried, 0, HG_RELAXED);
     hg_atomic_store(&a->rest, lanes * 2 * PIECES * trials, HG_RELAXED);
 }
 
 /* Threads that time at once lose a time of the other: the next trial is as good. */
-static void run_trial(tile_alone *a, const tile_native *native, hgv_launch *launch, uint64_t begin,
-                      uint32_t lanes) {
-    const uint32_t number = hg_atomic_fetch_add(&a->tried, 1, HG_RELAXED);
+static void run_trial(tile_alone *a, uint32_t number, const tile_native *native, hgv_launch *launch,
+                      uint64_t begin, uint32_t lanes) {
     uint32_t *least = &a->least[number % 2];
     const uint64_t start = hg_clock_ns();
     (number % 2 ? &a->code : native)->run(launch, begin, begin + lanes);
@@ -107,19 +107,21 @@ static void run_trial(tile_alone *a, const tile_native *native, hgv_launch *laun
     if (each > UINT32_MAX) each = UINT32_MAX;
     const uint32_t known = hg_atomic_load(least, HG_RELAXED);
     if (!known || each < known) hg_atomic_store(least, (uint32_t)each, HG_RELAXED);
-    if (number + 1 >= 2 * PIECES) end_trial(a, lanes);
+    if (number + 1 == 2 * PIECES) end_trial(a, lanes);
 }
 
 static void run_either(const tile_kernel *kernel, const tile_native *native, hgv_launch *launch,
                        uint64_t begin, uint32_t lanes) {
     tile_alone *a = &((tile_kernel *)(uintptr_t)kernel)->native.alone;
-    if (is_trial(kernel)) {
-        run_trial(a, native, launch, begin, lanes);
+    const uint32_t number = is_trial(kernel) ? hg_atomic_fetch_add(&a->tried, 1, HG_RELAXED)
+                                             : 2 * PIECES;
+    if (number < 2 * PIECES) { /* what comes until its last pieces are over is as between trials */
+        run_trial(a, number, native, launch, begin, lanes);
         return;
     }
     const bool alone = hg_atomic_load(&a->now, HG_ACQUIRE) != NULL;
     const uint32_t rest = hg_atomic_load(&a->rest, HG_RELAXED);
-    if (alone) hg_atomic_store(&a->rest, rest > lanes ? rest - lanes : 0, HG_RELAXED);
+    if (alone && rest) hg_atomic_store(&a->rest, rest > lanes ? rest - lanes : 0, HG_RELAXED);
     if (alone && hg_atomic_load(&a->chosen, HG_RELAXED)) native = &a->code;
     native->run(launch, begin, begin + lanes);
 }

@@ -6,7 +6,7 @@
 #include "kir/kir.h"
 #include "test.h"
 #include "tile/handlers.h"
-#include "tile/tile.h"
+#include "tile/tile_internal.h"
 #include "base/compat.h"
 #include "base/thread_pool.h"
 #include "kir/builder.h"
@@ -558,6 +558,94 @@ static void test_shared(void) {
     kir_module_destroy(k.m);
 }
 
+/* ---- native code in turns of many lanes and of one, by several threads ---- */
+
+enum { TRIAL_LANES = 16, TRIAL_PIECES = 4, LATE = TRIAL_PIECES + 1 };
+
+static struct {
+    tile_kernel *code;
+    tile_launch launch;
+    pthread_t caller, late[LATE];
+    unsigned started, over; /* atomic: others that are in their piece; that they may end it */
+    unsigned alone;
+} trial;
+
+static void wait_for(const unsigned *word, unsigned value) {
+    for (int i = 0; i < 20000 && hg_atomic_load(word, HG_ACQUIRE) < value; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    CHECK_U64(hg_atomic_load(word, HG_ACQUIRE), value);
+}
+
+static void launch_trial(void) {
+    tile_fault fault;
+    CHECK(tile_run(trial.code, &trial.launch, &fault) == HG_OK && !fault.happened);
+}
+
+static void *launch_late(void *user) {
+    launch_trial();
+    return user;
+}
+
+static void start_late(unsigned number) {
+    CHECK(pthread_create(&trial.late[number], NULL, launch_late, NULL) == 0);
+    wait_for(&trial.started, number + 1);
+}
+
+static void run_many(struct hgv_launch *launch, uint64_t begin_lane, uint64_t end) {
+    (void)launch;
+    (void)begin_lane;
+    (void)end;
+    hg_atomic_fetch_add(&trial.started, 1u, HG_ACQ_REL);
+    wait_for(&trial.over, 1);
+}
+
+/* During the last piece of the trial another begins. */
+static void run_alone(struct hgv_launch *launch, uint64_t begin_lane, uint64_t end) {
+    (void)launch;
+    (void)begin_lane;
+    (void)end;
+    CHECK(pthread_equal(pthread_self(), trial.caller));
+    if (++trial.alone == TRIAL_PIECES) start_late(TRIAL_PIECES);
+}
+
+static void keep_code(void *code) { (void)code; }
+
+/* All pieces of turns of many lanes are still at work when those of one are over: these are faster,
+ * and what ends late decides nothing any more. */
+static void test_trial(void) {
+    static uint32_t y[TRIAL_LANES];
+    kernel k = begin("trial");
+    kir_value *h = buffer(&k, "y"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID);
+    store(&k, h, scaled(&k, lane, 4), u32(&k, 1));
+    CHECK(tile_compile(k.m, &(tile_options){.level = TILE_LEVEL_BEST}, &trial.code) == HG_OK);
+    CHECK(tile_kernel_attach(trial.code, &(tile_native){.run = run_many, .lanes = TRIAL_LANES}));
+    CHECK(tile_kernel_attach_alone(
+        trial.code, &(tile_native){.run = run_alone, .lanes = 1, .destroy = keep_code}));
+    tile_memory slot = memory_of(y, sizeof y);
+    uint64_t input = 1;
+    trial.launch = (tile_launch){.grid = {1, 1, 1},
+                                 .block = {TRIAL_LANES, 1, 1},
+                                 .lanes = TRIAL_LANES,
+                                 .inputs = &input,
+                                 .slots = &slot};
+    trial.caller = pthread_self();
+    for (unsigned i = 0; i < TRIAL_PIECES; i++) {
+        start_late(i);
+        launch_trial();
+    }
+    const tile_alone *a = &trial.code->native.alone;
+    const uint32_t rest = hg_atomic_load(&a->rest, HG_RELAXED),
+                   trials = hg_atomic_load(&a->trials, HG_RELAXED);
+    CHECK(rest != 0 && trials != 0 && hg_atomic_load(&a->chosen, HG_RELAXED));
+    hg_atomic_store(&trial.over, 1u, HG_RELEASE);
+    for (int i = 0; i < LATE; i++) CHECK(pthread_join(trial.late[i], NULL) == 0);
+    CHECK_U64(hg_atomic_load(&a->rest, HG_RELAXED), rest);
+    CHECK_U64(hg_atomic_load(&a->trials, HG_RELAXED), trials);
+    CHECK(hg_atomic_load(&a->chosen, HG_RELAXED));
+    tile_kernel_destroy(trial.code);
+    kir_module_destroy(k.m);
+}
+
 /* ---- every handler gives the same bits on every level ---- */
 
 #if defined(__x86_64__)
@@ -1055,6 +1143,7 @@ int main(void) {
     test_division();
     test_timeout();
     test_shared();
+    test_trial();
 #if defined(__x86_64__)
     test_levels();
 #endif
