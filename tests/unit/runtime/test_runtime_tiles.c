@@ -3,6 +3,7 @@
  * test: labels=slow */
 #include "runtime/client.h"
 #include "support/runtime_support.h"
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Odd sizes on purpose: whole tiles and ends in every direction, panels of b, planes of several
@@ -182,6 +183,54 @@ static void thread_counts(void) {
     }
 }
 
+/* Where a row of several chunks begins and ends nothing else is read: beyond are pages that nobody
+ * may read. */
+static void scan_between_pages(void) {
+    enum { N = 5000, ROWS = 2, COUNT = N * ROWS };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (COUNT * 4 + page - 1) / page * page;
+    uint8_t *memory = mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static uint32_t got[COUNT];
+    CHECK(memory != MAP_FAILED && mprotect(memory + page, room, PROT_READ | PROT_WRITE) == 0);
+    for (int reverse = 0; reverse < 2; reverse++)
+        for (uint32_t threads = 1; threads <= 4; threads += 3) {
+            uint32_t *x = (uint32_t *)(void *)(memory + page + (reverse ? 0 : room - COUNT * 4));
+            hg_backend *b = open_cpu(threads, "off");
+            char text[256];
+            uint32_t wrong = 0;
+            snprintf(text, sizeof text,
+                     PROGRAM(".param r1 y buffer u32 out\n.param r2 x buffer u32 in\n    scan.u32 "
+                             "output=r1, input=r2, n=%d, outer=%d, reverse=%s\n"),
+                     N, ROWS, reverse ? "true" : "false");
+            for (uint32_t i = 0; i < COUNT; i++) x[i] = i * 2654435761u;
+            hg_program *program = assemble(text);
+            hg_params *params = hg_params_create();
+            hg_executable *e = NULL;
+            hg_binding *binding = NULL;
+            hg_buffer in, out = make_buffer(b, NULL, sizeof got);
+            CHECK_OK(hg_buffer_import(b, x, COUNT * 4, &in));
+            CHECK_OK(hg_params_set_buffer(params, "y", out));
+            CHECK_OK(hg_params_set_buffer(params, "x", in));
+            CHECK_OK(hg_executable_create(b, program, &e));
+            CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+            CHECK_OK(hg_binding_launch(binding));
+            CHECK_OK(hg_backend_copy_from_buffer(b, out, got, sizeof got));
+            for (uint32_t i = 0, sum = 0; i < COUNT; i++) {
+                const uint32_t at = reverse ? COUNT - 1 - i : i;
+                sum = (i % N ? sum : 0) + x[at];
+                wrong += got[at] != sum;
+            }
+            CHECK_U64(wrong, 0);
+            hg_binding_destroy(binding);
+            hg_executable_destroy(e);
+            CHECK_OK(hg_backend_free_buffer(b, in));
+            CHECK_OK(hg_backend_free_buffer(b, out));
+            hg_params_destroy(params);
+            hg_program_release(program);
+            hg_backend_destroy(b);
+        }
+    CHECK(munmap(memory, room + 2 * page) == 0);
+}
+
 /* ---- the table and the file ---- */
 
 static void table(void) {
@@ -277,6 +326,7 @@ int main(void) {
     setenv("HOLOGRAM_TILES", "off", 1);
     table();
     thread_counts();
+    scan_between_pages();
     random_settings(1, "off", SETTINGS);
     random_settings(2, "off", SETTINGS / 2);
     random_settings(2, "on", 2);
