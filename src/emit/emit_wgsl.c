@@ -14,10 +14,16 @@ static bool is_kernel(const wgsl *p) { return p->function == p->module->function
 
 /* ---- variables ---- */
 
+/* Whether f gets the value of a variable of the module, which nothing there sets. Of a pointer that
+ * goes to a function where not all lanes call it, compilers take the value for different. */
+static bool is_value(const wgsl *p, const kir_function *f, const kir_var *x) {
+    return p->needs[f->id].vars[x->id] == WGSL_READ && !x->length;
+}
+
 /* Whether the function has a pointer to x: an array parameter, or a variable of the module, which
  * the kernel declares. */
 static bool is_pointer(const wgsl *p, const kir_var *x) {
-    return x->by_reference || (!x->function && !is_kernel(p));
+    return x->by_reference || (!x->function && !is_kernel(p) && !is_value(p, p->function, x));
 }
 
 static void var_name(wgsl *p, const kir_var *x) {
@@ -116,13 +122,19 @@ static void needed(wgsl *p, const kir_function *f, bool call, uint32_t *count) {
     for (const kir_var *x = p->module->vars; x; x = x->next) {
         if (!p->needs[f->id].vars[x->id]) continue;
         begin_parameter(p, count);
-        if (call) {
+        bool value = is_value(p, f, x);
+        if (call && !value) {
             var_address(p, x);
             continue;
         }
+        if (call && is_pointer(p, x)) wgsl_text(p, "*");
         var_name(p, x);
+        if (call) continue;
         wgsl_text(p, ": ");
-        var_pointer_type(p, x);
+        if (value)
+            var_type(p, x);
+        else
+            var_pointer_type(p, x);
     }
 }
 
@@ -411,8 +423,8 @@ static void note_written(wgsl *p, const kir_function *f, const kir_var *x) {
         if (f->array_params[i] == x) p->needs[f->id].written_array |= (uint8_t)(1u << i);
 }
 
-static void note_var(wgsl *p, const kir_function *f, const kir_var *x) {
-    if (!x->function) p->needs[f->id].vars[x->id] = true;
+static void note_var(wgsl *p, const kir_function *f, const kir_var *x, uint8_t how) {
+    if (!x->function) p->needs[f->id].vars[x->id] |= how;
 }
 
 /* What f and its callees, which are known, name of the kernel, and what arrays of its own it
@@ -421,16 +433,15 @@ static void find_needs(wgsl *p, const kir_function *f) {
     wgsl_needs *n = &p->needs[f->id];
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         if (v->op == KIR_ID && v->u.imm < KIR_DEVICE_ID_COUNT) n->ids |= (uint8_t)(1u << v->u.imm);
-        if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET ||
-            v->op == KIR_ARRAY_SET)
-            note_var(p, f, v->u.var);
+        if (v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) note_var(p, f, v->u.var, WGSL_READ);
+        if (v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET) note_var(p, f, v->u.var, WGSL_SET);
         if (v->op == KIR_ARRAY_SET) note_written(p, f, v->u.var);
         if (v->op != KIR_CALL) continue;
         const wgsl_needs *of = &p->needs[v->u.call.function->id];
         n->ids |= of->ids;
         for (uint32_t i = 0; i < p->module->var_count; i++) n->vars[i] |= of->vars[i];
         for (uint8_t i = 0; i < v->u.call.function->array_count; i++) {
-            note_var(p, f, v->u.call.arrays[i]);
+            note_var(p, f, v->u.call.arrays[i], WGSL_READ | WGSL_SET);
             if (is_written(p, v, i)) note_written(p, f, v->u.call.arrays[i]);
         }
     }
@@ -438,7 +449,7 @@ static void find_needs(wgsl *p, const kir_function *f) {
 
 static bool allocate_needs(wgsl *p, const kir_module *m) {
     p->needs = hg_calloc((size_t)m->function_count + 1, sizeof *p->needs);
-    bool *vars = hg_calloc((size_t)(m->function_count + 1) * (m->var_count + 1), sizeof *vars);
+    uint8_t *vars = hg_calloc((size_t)(m->function_count + 1) * (m->var_count + 1), sizeof *vars);
     if (!p->needs || !vars) {
         hg_free(vars);
         return false;

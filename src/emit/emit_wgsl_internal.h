@@ -24,8 +24,9 @@ typedef enum wgsl_helper {
 } wgsl_helper;
 
 /* What a function and the functions that it calls name of the kernel: it gets it as parameters. */
+enum { WGSL_READ = 1, WGSL_SET = 2 };
 typedef struct wgsl_needs {
-    bool *vars;            /* of the module, by id */
+    uint8_t *vars;         /* of the module, by id: WGSL_READ, WGSL_SET or both; 0: not needed */
     uint8_t ids;           /* kir_device_id, by bit */
     uint8_t written_array; /* array parameters that are written, by bit */
 } wgsl_needs;

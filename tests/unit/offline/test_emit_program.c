@@ -275,6 +275,23 @@ static void test_folded_calls(void) {
     hg_program_release(p);
 }
 
+/* Variables that a function only reads go to it as values: a pointer that only some lanes hand over
+ * would let compilers of WGSL think that these have others behind the call. */
+static void test_values_of_functions(void) {
+    hg_program *p = assemble(PROGRAM(".param r1 x buffer u8 in [2688]\n.shared 304\n"
+                                     " mov_imm.u64 r13, 75\n call @f\n mov_imm.u32 r25, 1\nL:\n"
+                                     " bar.sync 4\n loop r25, @L\nf:\n"
+                                     " axis.u64 r15, r13, [buf(r1) + 0], 255\n"));
+    char *out = emitted(p, "wgsl",
+                        &(hg_emit_options){.size = sizeof(hg_emit_options),
+                                           .caps = "webgpu",
+                                           .form = HG_EMIT_FORM_BLOCK});
+    CHECK(out && strstr(out, "fn fn_1(") && strstr(out, "storageBarrier"));
+    CHECK(out && strstr(out, ": ptr<function, bool>") && !strstr(out, ": ptr<function, u32>"));
+    hg_string_free(out);
+    hg_program_release(p);
+}
+
 int main(void) {
     test_no_memory(); /* first: the hooks are to be set before anything else */
     hg_program *p = assemble(SCALED_SUM), *sum = assemble(SUM);
@@ -285,6 +302,7 @@ int main(void) {
     test_clamp();
     test_folded_zeros();
     test_folded_calls();
+    test_values_of_functions();
     hg_program_release(p);
     hg_program_release(sum);
     return test_done();
