@@ -52,6 +52,7 @@ void *hg_calloc_aligned(size_t size, size_t alignment) HG_NODISCARD; /* the same
 void *hg_realloc_aligned(void *memory, size_t kept, size_t size, size_t alignment) HG_NODISCARD;
 void hg_free(void *memory);
 void hg_free_aligned(void *memory);
+uint8_t hg_uint_of_bytes(uint64_t bytes);                   /* u8, u16, u32 or u64 */
 bool hg_mul_u64(uint64_t a, uint64_t b, uint64_t *product); /* false on overflow */
 bool hg_add_u64(uint64_t a, uint64_t b, uint64_t *sum);
 

@@ -24,6 +24,12 @@ bool hg_type_is_signed(hg_type type) { return is_type(type) && types[type].kind 
 bool hg_type_is_unsigned(hg_type type) {
     return is_type(type) && types[type].kind == KIND_UNSIGNED;
 }
+uint8_t hg_uint_of_bytes(uint64_t bytes) {
+    return bytes == 1   ? HG_TYPE_U8
+           : bytes == 2 ? HG_TYPE_U16
+           : bytes == 4 ? HG_TYPE_U32
+                        : HG_TYPE_U64;
+}
 const char *hg_type_name(hg_type type) { return is_type(type) ? types[type].name : "?"; }
 
 bool hg_type_from_name(const char *name, size_t length, hg_type *type) {

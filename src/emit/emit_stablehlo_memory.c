@@ -12,12 +12,6 @@ typedef struct memory {
     uint32_t outside;     /* the second value of a fault outside of it */
 } memory;
 
-static uint8_t unsigned_of(uint64_t bytes) {
-    return bytes == 1   ? HG_TYPE_U8
-           : bytes == 2 ? HG_TYPE_U16
-           : bytes == 4 ? HG_TYPE_U32
-                        : HG_TYPE_U64;
-}
 static uint32_t number(hlo *p, uint64_t value) { return hlo_constant(p, HG_TYPE_U64, value); }
 static uint32_t sum(hlo *p, uint32_t a, uint32_t b) {
     return hlo_binary(p, "add", HG_TYPE_U64, a, b);
@@ -183,7 +177,7 @@ static uint32_t scatter(hlo *p, uint32_t to, uint64_t words, const char *element
 /* The number whose words stand side by side, low ones first. */
 static uint32_t join(hlo *p, const memory *m, uint8_t type, uint32_t words) {
     uint64_t parts = kir_type_bytes(type) / m->word;
-    uint8_t small = unsigned_of(m->word);
+    uint8_t small = hg_uint_of_bytes(m->word);
     unsigned long long lanes = p->lanes;
     uint32_t r = words;
     for (uint64_t i = 0; parts > 1 && i < parts; i++) {
@@ -209,7 +203,7 @@ static uint32_t join(hlo *p, const memory *m, uint8_t type, uint32_t words) {
 /* The other way round. */
 static uint32_t take_apart(hlo *p, const memory *m, uint8_t type, uint32_t a) {
     uint64_t parts = kir_type_bytes(type) / m->word;
-    uint8_t small = unsigned_of(m->word);
+    uint8_t small = hg_uint_of_bytes(m->word);
     const char *element = hlo_element(p, small);
     unsigned long long lanes = p->lanes;
     uint32_t columns[8];
@@ -246,19 +240,19 @@ static uint32_t to_memory(hlo *p, uint8_t type, uint8_t bytes, uint32_t a) {
 }
 
 static void print_load(hlo *p, const kir_value *v, const memory *m, uint32_t offset) {
-    uint8_t type = unsigned_of(v->u.mem.bytes);
-    uint32_t got = gather(p, p->items[m->item], m->words, hlo_element(p, unsigned_of(m->word)),
+    uint8_t type = hg_uint_of_bytes(v->u.mem.bytes);
+    uint32_t got = gather(p, p->items[m->item], m->words, hlo_element(p, hg_uint_of_bytes(m->word)),
                           v->u.mem.bytes / m->word, word_of(p, m, offset));
     p->names[v->id] = from_memory(p, v->type, type, join(p, m, type, got));
 }
 
 static void print_store(hlo *p, const kir_value *v, const memory *m, uint32_t offset) {
     const kir_value *value = v->args[kir_access_of(v).value];
-    uint8_t type = unsigned_of(v->u.mem.bytes);
+    uint8_t type = hg_uint_of_bytes(v->u.mem.bytes);
     uint32_t word = masked(p, word_of(p, m, offset), m->words),
              bits = take_apart(p, m, type, to_memory(p, value->type, type, hlo_name(p, value)));
     p->items[m->item] = scatter(p, p->items[m->item], m->words,
-                                hlo_element(p, unsigned_of(m->word)), v->u.mem.bytes / m->word,
+                                hlo_element(p, hg_uint_of_bytes(m->word)), v->u.mem.bytes / m->word,
                                 word, bits, NULL);
 }
 
@@ -298,10 +292,10 @@ static void combine_text(hg_text *t, kir_atomic op, const char *shape, const cha
 /* One lane after the other. */
 static void print_serial(hlo *p, const kir_value *v, const memory *m, uint32_t word,
                          const uint32_t operands[2]) {
-    const char *small = hlo_element(p, unsigned_of(m->word)),
-               *element = hlo_element(p, unsigned_of(v->u.mem.bytes));
+    const char *small = hlo_element(p, hg_uint_of_bytes(m->word)),
+               *element = hlo_element(p, hg_uint_of_bytes(v->u.mem.bytes));
     uint64_t parts = v->u.mem.bytes / m->word;
-    uint32_t array = p->items[m->item], none = hlo_constant(p, unsigned_of(v->u.mem.bytes), 0),
+    uint32_t array = p->items[m->item], none = hlo_constant(p, hg_uint_of_bytes(v->u.mem.bytes), 0),
              r = p->next;
     p->next += 3;
     unsigned long long lanes = p->lanes, words = m->words, each = parts;
@@ -382,7 +376,7 @@ static void print_atomic(hlo *p, const kir_value *v, const memory *m, uint32_t o
         print_serial(p, v, m, word, operands);
         return;
     }
-    const char *element = hlo_element(p, unsigned_of(m->word));
+    const char *element = hlo_element(p, hg_uint_of_bytes(m->word));
     hg_text op = {0};
     combine_text(&op, (kir_atomic)v->u.mem.atomic, "", element);
     p->items[m->item] = scatter(p, p->items[m->item], m->words, element, 1,
@@ -583,13 +577,13 @@ void hlo_item_type(hlo *p, uint32_t item) {
     if (item < p->launch->array_count) {
         const emit_stablehlo_array *a = &p->launch->arrays[item];
         hg_text_addf(p->out, "tensor<%llux%s>", (unsigned long long)a->words,
-                     hlo_element(p, unsigned_of(a->word_bytes)));
+                     hlo_element(p, hg_uint_of_bytes(a->word_bytes)));
         return;
     }
     item -= p->launch->array_count;
     if (item == HLO_SHARED) {
         hg_text_addf(p->out, "tensor<%llux%s>", (unsigned long long)hlo_shared_words(p),
-                     hlo_element(p, unsigned_of(p->launch->shared_word)));
+                     hlo_element(p, hg_uint_of_bytes(p->launch->shared_word)));
     } else if (item == HLO_TABLE) {
         hg_text_addf(p->out, "tensor<%lluxui64>",
                      (unsigned long long)(HLO_ENTRY_WORDS * p->launch->table_room));

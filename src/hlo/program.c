@@ -143,19 +143,23 @@ void mlir_declare(mlir_lower *w, const mlir_storage *s, const char *access) {
                  s->type.complex && s->type.rank ? ", " : "");
 }
 
+/* Makes it an array of the program that is being written, one of that list. NULL: no memory. */
+static mlir_storage *take(mlir_lower *w, mlir_storages *list, mlir_storage *s, const char *access) {
+    mlir_storage **to = s ? hg_vec_push(list) : NULL;
+    if (!to) {
+        mlir_no_memory(w);
+        return NULL;
+    }
+    *to = s;
+    s->program = w->programs;
+    mlir_declare(w, s, access);
+    return s;
+}
+
 /* The name of a storage; a value of the graph becomes a parameter of the program. */
 static const char *array_name(mlir_lower *w, mlir_storage *s) {
-    const char *name = mlir_text(w, "a%u", (unsigned)s->number);
-    if (s->local || s->program == w->programs) return name;
-    mlir_storage **input = hg_vec_push(&w->k->inputs);
-    if (!input) {
-        mlir_no_memory(w);
-        return name;
-    }
-    *input = s;
-    s->program = w->programs;
-    mlir_declare(w, s, "in");
-    return name;
+    if (!s->local && s->program != w->programs) (void)take(w, &w->k->inputs, s, "in");
+    return mlir_text(w, "a%u", (unsigned)s->number);
 }
 
 mlir_scalar mlir_load(mlir_lower *w, mlir_storage *s, const char *place) {
@@ -247,26 +251,15 @@ mlir_storage *mlir_add_storage(mlir_lower *w, const mlir_type *type) {
 
 mlir_storage *mlir_scratch(mlir_lower *w, const mlir_type *type) {
     uint64_t count = 0;
-    mlir_storage *s = mlir_add_storage(w, type), **to = s ? hg_vec_push(&w->k->scratches) : NULL;
-    if (!to) mlir_no_memory(w);
-    if (!to || !mlir_elements(type, &count)) return NULL;
-    *to = s;
+    mlir_storage *s = mlir_add_storage(w, type);
+    if (!s || !mlir_elements(type, &count)) return NULL;
     s->local = true;
-    mlir_declare(w, s, NULL);
-    return s;
+    return take(w, &w->k->scratches, s, NULL);
 }
 
 /* An output of the program that is being written. */
 mlir_storage *mlir_output(mlir_lower *w, const mlir_type *type) {
-    mlir_storage *s = mlir_add_storage(w, type), **to = s ? hg_vec_push(&w->k->outputs) : NULL;
-    if (!to) {
-        mlir_no_memory(w);
-        return NULL;
-    }
-    *to = s;
-    s->program = w->programs;
-    mlir_declare(w, s, "out");
-    return s;
+    return take(w, &w->k->outputs, mlir_add_storage(w, type), "out");
 }
 
 void mlir_begin(mlir_lower *w, mlir_kernel *k, const mlir_type *lanes) {

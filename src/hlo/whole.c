@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const mlir_type TRUTH = {.element = HG_TYPE_U8, .truth = true};
+
 /* ---- statements of a graph ---- */
 
 /* A name for a value of the graph in a statement: it gets one by a view of that shape. */
@@ -195,7 +197,6 @@ static void put_order(mlir_lower *w, lines *l, int to, const char *i, const char
 /* Whether element y of the line stands before element x. The region says so. */
 static const char *stands_before(mlir_lower *w, const mlir_op *op, mlir_tensor **in, lines *l,
                                  const char *y, const char *x) {
-    static const mlir_type TRUTH = {.element = HG_TYPE_U8, .truth = true};
     const mlir_type *types[128], *wanted = &TRUTH;
     mlir_scalar args[128], result;
     if (!op->regions) { /* top_k: from the greatest on */
@@ -401,7 +402,6 @@ static void select_loops(mlir_lower *w, const mlir_op *op) {
     uint64_t known[MLIR_MAX_RANK + 1];
     uint32_t closes;
     mlir_nest n;
-    static const mlir_type TRUTH = {.element = HG_TYPE_U8, .truth = true};
     const mlir_type *types[2] = {&in->type, &in->type}, *selects = &TRUTH;
     mlir_scalar args[2], result = {"0", "0"};
     if (!mlir_expect(w,

@@ -77,30 +77,25 @@ static hg_status keep_until_end(hg_run *run, hg_dispatch_queue *queue) {
     return HG_OK;
 }
 
-static hg_status make_empty(hg_dispatch_queue *queue, uint64_t words) {
-    memset(queue->table, 0, (size_t)words * 4);
-    return HG_OK;
-}
-
 /* Others take the host's copy. */
 static bool is_on_device(const hg_run *run) {
     return run->context->backend->caps->compiler.device_form;
 }
 
+static hg_status make_larger(hg_run *run, hg_dispatch_queue *queue, uint64_t words) {
+    HG_TRY(make_copy(queue, words));
+    if (!is_on_device(run)) return HG_OK;
+    hg_status status = keep_until_end(run, queue);
+    if (status == HG_OK)
+        status = hg_piece_alloc(queue->device->memory, words * 4, &queue->table_memory);
+    if (status != HG_OK) hg_dispatch_table_free(queue); /* next time both are made */
+    return status;
+}
+
 static hg_status make_table(hg_run *run, hg_dispatch_queue *queue, uint64_t words) {
-    if (words > queue->table_words) {
-        uint64_t more = words + words / 2;
-        HG_TRY(make_copy(queue, more));
-        if (!is_on_device(run)) return make_empty(queue, words);
-        hg_status status = keep_until_end(run, queue);
-        if (status == HG_OK)
-            status = hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory);
-        if (status != HG_OK) { /* next time both are made */
-            hg_dispatch_table_free(queue);
-            return status;
-        }
-    }
-    return make_empty(queue, words);
+    if (words > queue->table_words) HG_TRY(make_larger(run, queue, words + words / 2));
+    memset(queue->table, 0, (size_t)words * 4);
+    return HG_OK;
 }
 
 static bool put_live(hg_backend *b, hg_dispatch_queue *queue, hg_handles *handles, uint64_t count,

@@ -285,16 +285,9 @@ ten ten_bits(ten_module *m, ten a, uint8_t type) {
 }
 ten ten_is_nan(ten_module *m, ten a) { return ten_compare(m, "NE", a, a); }
 
-static uint8_t unsigned_of(uint64_t bytes) {
-    return bytes == 1   ? HG_TYPE_U8
-           : bytes == 2 ? HG_TYPE_U16
-           : bytes == 4 ? HG_TYPE_U32
-                        : HG_TYPE_U64;
-}
-
 ten ten_apart(ten_module *m, ten r) {
     if (!m->zero.name || !ten_is_float(r.type)) return r;
-    uint8_t type = unsigned_of(bytes_of(r.type));
+    uint8_t type = hg_uint_of_bytes(bytes_of(r.type));
     ten one = ten_reshape(m, m->zero, 0, NULL),
         zero = ten_everywhere(m, ten_convert(m, one, type), ten_like(r, type));
     return ten_bits(m, ten_binary(m, "or", ten_bits(m, r, type), zero), r.type);

@@ -144,13 +144,6 @@ typedef struct job {
     ten *arguments, *results;
 } job;
 
-static uint8_t unsigned_of(uint8_t bytes) {
-    return bytes == 1   ? HG_TYPE_U8
-           : bytes == 2 ? HG_TYPE_U16
-           : bytes == 4 ? HG_TYPE_U32
-                        : HG_TYPE_U64;
-}
-
 static uint64_t bytes_of(ten t) { return ten_count(t) * hg_type_size_bytes((hg_type)t.type); }
 
 static bool find_slot(job *j, uint32_t i) {
@@ -178,10 +171,10 @@ static void take_arrays(job *j, uint32_t *count) {
         ten t = j->l->arrays[j->params[i]];
         uint64_t elements = ten_count(t);
         if (!t.name)
-            t = ten_integer(
-                j->m, ten_like(t, unsigned_of((uint8_t)hg_type_size_bytes((hg_type)t.type))), 0);
+            t = ten_integer(j->m,
+                            ten_like(t, hg_uint_of_bytes(hg_type_size_bytes((hg_type)t.type))), 0);
         t = ten_reshape(j->m, t, 1, &elements);
-        t = ten_recast(j->m, t, unsigned_of(j->words[i]), j->arrays[i].words);
+        t = ten_recast(j->m, t, hg_uint_of_bytes(j->words[i]), j->arrays[i].words);
         j->arguments[(*count)++] = ten_made(j->m, t);
     }
 }
@@ -244,7 +237,8 @@ static hg_status print(job *j, uint64_t lanes, uint32_t number, hg_text *functio
         j->results[0] = ten_shape(HG_TYPE_U64, 1, (uint64_t[]){5});
         for (uint32_t i = 0; i < slots; i++)
             if (j->arrays[i].written)
-                j->results[given++] = ten_shape(unsigned_of(j->words[i]), 1, &j->arrays[i].words);
+                j->results[given++] = ten_shape(hg_uint_of_bytes(j->words[i]), 1,
+                                                &j->arrays[i].words);
         shlo_call_main(j->m, number, j->arguments, count, j->results, given);
         ten code = ten_slice(j->m, j->results[0], 0, 0, 1, 1);
         shlo_note_bad(j->m, ten_compare(j->m, "NE", code, ten_integer(j->m, code, 0)));

@@ -113,16 +113,18 @@ static void run_trial(tile_alone *a, uint32_t number, const tile_native *native,
 static void run_either(const tile_kernel *kernel, const tile_native *native, hgv_launch *launch,
                        uint64_t begin, uint32_t lanes) {
     tile_alone *a = &((tile_kernel *)(uintptr_t)kernel)->native.alone;
-    const uint32_t number = is_trial(kernel) ? hg_atomic_fetch_add(&a->tried, 1, HG_RELAXED)
-                                             : 2 * PIECES;
+    if (!hg_atomic_load(&a->now, HG_ACQUIRE)) {
+        native->run(launch, begin, begin + lanes);
+        return;
+    }
+    const uint32_t rest = hg_atomic_load(&a->rest, HG_RELAXED);
+    const uint32_t number = rest ? 2 * PIECES : hg_atomic_fetch_add(&a->tried, 1, HG_RELAXED);
     if (number < 2 * PIECES) { /* what comes until its last pieces are over is as between trials */
         run_trial(a, number, native, launch, begin, lanes);
         return;
     }
-    const bool alone = hg_atomic_load(&a->now, HG_ACQUIRE) != NULL;
-    const uint32_t rest = hg_atomic_load(&a->rest, HG_RELAXED);
-    if (alone && rest) hg_atomic_store(&a->rest, rest > lanes ? rest - lanes : 0, HG_RELAXED);
-    if (alone && hg_atomic_load(&a->chosen, HG_RELAXED)) native = &a->code;
+    if (rest) hg_atomic_store(&a->rest, rest > lanes ? rest - lanes : 0, HG_RELAXED);
+    if (hg_atomic_load(&a->chosen, HG_RELAXED)) native = &a->code;
     native->run(launch, begin, begin + lanes);
 }
 

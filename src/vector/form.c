@@ -438,12 +438,12 @@ static void form_operation(former *x, kir_value *v) {
     case KIR_CALL: form_call(x, v); return;
     case KIR_FAULT_IF: form_fault(x, v); return;
     case KIR_BARRIER:
-        if (!x->block) {
+        if (x->block) {
+            vec_begin_sum(x, v);
+            vec_add_to_block(x, VEC_BARRIER, v->u.imm);
+        } else {
             x->unsupported = "a barrier in a function";
-            return;
         }
-        vec_begin_sum(x, v);
-        vec_add_to_block(x, VEC_BARRIER, v->u.imm);
         return;
     default: break;
     }

@@ -4,13 +4,6 @@
 #include "kir/analysis/analysis.h"
 #include "vector/form_internal.h"
 
-static uint8_t type_of_bytes(uint8_t bytes) {
-    return bytes == 1   ? HG_TYPE_U8
-           : bytes == 2 ? HG_TYPE_U16
-           : bytes == 4 ? HG_TYPE_U32
-                        : HG_TYPE_U64;
-}
-
 static kir_access place_fields(const kir_value *v, vec_value *fields) {
     kir_access at = kir_access_of(v);
     fields->u.mem.reach = VEC_REACH_ONE;
@@ -102,7 +95,7 @@ static bool is_each(const vec_value *fields) { return fields->u.mem.reach != VEC
 
 /* Of the elements in memory. */
 static uint8_t loaded_type(const kir_value *v, const vec_value *fields) {
-    return kir_type_bytes(v->type) != fields->u.mem.bytes ? type_of_bytes(fields->u.mem.bytes)
+    return kir_type_bytes(v->type) != fields->u.mem.bytes ? hg_uint_of_bytes(fields->u.mem.bytes)
                                                           : v->type;
 }
 
@@ -120,7 +113,8 @@ static vec_value *stored(former *x, const kir_value *v, const vec_value *fields)
     kir_value *from = v->args[kir_access_of(v).value];
     vec_value *value = vec_each(x, from);
     bool narrow = kir_type_bytes(from->type) != fields->u.mem.bytes;
-    return narrow ? vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value) : value;
+    return narrow ? vec_prim(x, KIR_TRUNC, hg_uint_of_bytes(fields->u.mem.bytes), 1, &value)
+                  : value;
 }
 
 static void store(former *x, const kir_value *v, uint8_t count, vec_value **args,

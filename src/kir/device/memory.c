@@ -147,12 +147,6 @@ kir_value *device_raw_atomic(device *d, kir_builder *b, const device_place *at, 
 
 /* ---- parts of words ---- */
 
-static uint8_t int_type(uint8_t bytes) {
-    return bytes == 1   ? HG_TYPE_U8
-           : bytes == 2 ? HG_TYPE_U16
-           : bytes == 4 ? HG_TYPE_U32
-                        : HG_TYPE_U64;
-}
 static uint32_t zeros_of(uint8_t bytes) {
     return bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0;
 }
@@ -189,7 +183,7 @@ static kir_value *aligned_small(device *d, kir_builder *b, const device_place *a
     if (bytes == 4) return device_raw_load(d, b, at, offset, HG_TYPE_U32, false);
     if (device_is_native(d, at, bytes))
         return kir_convert(b, KIR_ZEXT, HG_TYPE_U32,
-                           device_raw_load(d, b, at, offset, int_type(bytes), false));
+                           device_raw_load(d, b, at, offset, hg_uint_of_bytes(bytes), false));
     kir_value *word = device_raw_load(d, b, at, word_offset(b, offset), HG_TYPE_U32, false);
     return by(b, KIR_AND, kir_binary(b, KIR_LSHR, word, bit_offset(b, offset)), mask_of(bytes));
 }
@@ -337,8 +331,8 @@ static void aligned_store(device *d, kir_builder *b, const device_place *at, kir
     if (bytes == 4) {
         device_raw_store(d, b, at, offset, value, false);
     } else if (device_is_native(d, at, bytes)) {
-        device_raw_store(d, b, at, offset, kir_convert(b, KIR_TRUNC, int_type(bytes), value),
-                         false);
+        device_raw_store(d, b, at, offset,
+                         kir_convert(b, KIR_TRUNC, hg_uint_of_bytes(bytes), value), false);
     } else {
         kir_value *bits = bit_offset(b, offset), *low = by(b, KIR_AND, value, mask_of(bytes)),
                   *word = word_offset(b, offset);

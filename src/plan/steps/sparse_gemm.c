@@ -57,30 +57,35 @@ static uint64_t entries_of(const plan_call *call) {
                                     : plan_times(number(call, M), k < SOME ? k : SOME);
 }
 
-/* Rows of a block that looks at them, or has few columns: those are quick. */
-static uint64_t rows_of_a_quick_block(uint64_t rows) {
-    uint64_t step = rows / 64 < 1 ? 1 : rows / 64 > 256 ? 256 : rows / 64;
+/* Rows that a block has: blocks enough for many threads, and none of a few operations only. Quick
+ * are rows of few columns, and looks at them. */
+static uint64_t rows_of_a_block(uint64_t rows, bool quick) {
+    uint64_t most = quick ? 256 : 32, step = rows / (quick ? 64 : 512);
+    step = step < 1 ? 1 : step > most ? most : step;
     return rows / step < UINT32_MAX ? step : rows / UINT32_MAX + 1;
 }
 
-/* Rows that a block has: blocks enough for many threads, and none of a few operations only. */
-static uint64_t rows_of_a_block(uint64_t rows) {
-    uint64_t step = rows / 512 < 1 ? 1 : rows / 512 > 32 ? 32 : rows / 512;
-    return rows / step < UINT32_MAX ? step : rows / UINT32_MAX + 1;
+enum { PARTS = 6 };
+
+/* The arrays of a product's kernel, and those of what it does with elements behind it. */
+static void find_parts(const plan_call *call, plan_expansion *x, plan_part bad,
+                       plan_kernel_key *key, plan_part *parts) {
+    parts[0] = plan_part_of(call, VALUES);
+    parts[1] = plan_part_of(call, INDICES);
+    parts[2] = plan_part_of(call, PTR);
+    parts[3] = plan_part_of(call, B);
+    parts[4] = bad;
+    parts[5] = plan_part_of(call, C);
+    plan_fuse(x, key, parts, PLAN_BEHIND);
 }
 
 static void product(const plan_call *call, plan_expansion *x, plan_part bad, uint64_t from,
                     uint64_t columns, int32_t tiles) {
-    uint64_t m = number(call, M), step = rows_of_a_block(m), wide = LANES * (uint64_t)tiles;
+    uint64_t m = number(call, M), step = rows_of_a_block(m, false), wide = LANES * (uint64_t)tiles;
     plan_kernel_key key = plan_library_key(LIBRARY_SPARSE_ROWS, (hg_type)call->type, HG_OP_MOV,
-                                           (int32_t[]){tiles}, 6, 6);
-    plan_part parts[6 + PLAN_CHAIN_ARRAYS] = {plan_part_of(call, VALUES),
-                                              plan_part_of(call, INDICES),
-                                              plan_part_of(call, PTR),
-                                              plan_part_of(call, B),
-                                              bad,
-                                              plan_part_of(call, C)};
-    plan_fuse(x, &key, parts, PLAN_BEHIND);
+                                           (int32_t[]){tiles}, PARTS, 6);
+    plan_part parts[PARTS + PLAN_CHAIN_ARRAYS];
+    find_parts(call, x, bad, &key, parts);
     const uint64_t values[] = {m, from + columns, row_of(call, LDB), row_of(call, LDC), step, from};
     x->work = plan_times(entries_of(call), columns);
     plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / step + 1, (columns - 1) / wide + 1, 1},
@@ -91,23 +96,18 @@ static void product(const plan_call *call, plan_expansion *x, plan_part bad, uin
 static void lines(const plan_call *call, plan_expansion *x, plan_part bad) {
     uint64_t m = number(call, M), n = number(call, N);
     uint32_t block = plan_tile(x, LIBRARY_TILE_SEGMENT_LANES);
-    uint64_t step = block > 1 ? 1 : rows_of_a_quick_block(m);
+    uint64_t step = block > 1 ? 1 : rows_of_a_block(m, true);
     plan_kernel_key key = plan_library_key(LIBRARY_SPARSE_LINES, (hg_type)call->type, HG_OP_MOV,
-                                           (int32_t[]){(int32_t)n, (int32_t)block}, 6, 4);
-    plan_part parts[6 + PLAN_CHAIN_ARRAYS] = {plan_part_of(call, VALUES),
-                                              plan_part_of(call, INDICES),
-                                              plan_part_of(call, PTR),
-                                              plan_part_of(call, B),
-                                              bad,
-                                              plan_part_of(call, C)};
-    plan_fuse(x, &key, parts, PLAN_BEHIND);
+                                           (int32_t[]){(int32_t)n, (int32_t)block}, PARTS, 4);
+    plan_part parts[PARTS + PLAN_CHAIN_ARRAYS];
+    find_parts(call, x, bad, &key, parts);
     x->work = plan_times(entries_of(call), n);
     plan_expand_launch(x, &key, (m - 1) / step + 1, block, 0, parts,
                        (uint64_t[]){m, row_of(call, LDB), row_of(call, LDC), step});
 }
 
 static void expand(const plan_call *call, plan_expansion *x) {
-    uint64_t m = number(call, M), n = number(call, N), step = rows_of_a_quick_block(m),
+    uint64_t m = number(call, M), n = number(call, N), step = rows_of_a_block(m, true),
              whole = n / (LANES * TILES) * (LANES * TILES);
     static const uint32_t zero = 0;
     if (m == 0) return;
