@@ -33,6 +33,7 @@ class Work:
     def __init__(self, group, name, kind, peers, peak=None, copied=False, near=1e-4, vendor=(), **numbers):
         self.group, self.name, self.kind, self.peers, self.peak, self.copied, self.near, self.numbers = group, name, kind, peers, peak, copied, near, numbers
         self.vendor = dict(vendor)  # goals of the default path where it has its own
+        self.type = "f32"  # unless the numbers say another
         self.__dict__.update(numbers)
 
 
@@ -262,7 +263,7 @@ def table():
         for batch, n in ((4096, 16), (1024, 256), (64, 4096)):
             add("fft", f"FFT {kind} {batch} of {n}", "fft", {"fftw": 0.7, "scipy": 2.0}, type=kind, n=n, batch=batch)
     for part in (0.01, 0.05, 0.2):
-        for n in (32, 256):
+        for n in (1, 32, 256):
             add("sparse", f"sparse {part * 100:g} % of 2048 x 2048 x {n}", "sparse", {"scipy": 1.0}, m=2048, k=2048, n=n, part=part)
     return works
 
