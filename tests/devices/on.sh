@@ -2,7 +2,7 @@
 # on.sh DEVICE PROGRAM [ARGUMENT...]: runs a test program with only one driver in sight and empty caches of its own, or those of HG_DEVICE_CACHES, a
 # folder in which the tests of one run share a cache for each driver, so that no kernel is compiled twice. DEVICE is pocl,
 # lavapipe, swiftshader (the Vulkan driver in Chromium, or what HG_TEST_SWIFTSHADER names), dawn (WebGPU over it), wgpu (WebGPU over lavapipe; both libraries as
-# tools/setup installs them, or HOLOGRAM_WEBGPU), xla (XLA for the CPU, a PJRT plugin, or HOLOGRAM_PJRT) or fake_cuda (tests/fake_cuda, in HG_BUILD_DIR). In the arguments @ stands for the backend's name. Prints "skipped: REASON" and counts one skipped test where the driver's files are missing.
+# tools/setup installs them, or HOLOGRAM_WEBGPU), xla (XLA for the CPU, a PJRT plugin, or HOLOGRAM_PJRT), xla_other (another build of it with a newer interface) or fake_cuda (tests/fake_cuda, in HG_BUILD_DIR). In the arguments @ stands for the backend's name. Prints "skipped: REASON" and counts one skipped test where the driver's files are missing.
 set -u
 device=$1
 shift
@@ -40,6 +40,11 @@ case $device in
     xla)
         backend=tpu
         driver=$(first "${HOLOGRAM_PJRT:-build/xla/plugin}")
+        package='none: tests/tpu, tools/setup test'
+        export HOLOGRAM_PJRT="$driver" ;;
+    xla_other)
+        backend=tpu
+        driver=$(first build/xla-other/plugin)
         package='none: tests/tpu, tools/setup test'
         export HOLOGRAM_PJRT="$driver" ;;
     fake_cuda)

@@ -1,7 +1,7 @@
 /* The TPU driver over a plugin that fails at each call in turn (tests/tpu/fake_pjrt.c): errors,
  * what is left behind them, ranges of one arena on two queues, the rounds of a time-out; plugins
  * that are none. */
-/* test: timeout=60 */
+/* test: timeout=300 */
 #include "backends/tpu/tpu_internal.h"
 #include "base/library.h"
 #include "kir/fault_text.h"

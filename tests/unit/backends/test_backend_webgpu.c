@@ -2,7 +2,7 @@
  * (tests/devices/on.sh dawn, wgpu): copies and fills of any bytes against memory of the host,
  * several queues, kernels written by hand, kernels that the library refuses, memory beyond its
  * limits. Without a library what it says then. */
-/* test: timeout=120 */
+/* test: timeout=300 */
 #include "backends/webgpu/webgpu_internal.h"
 #include "base/library.h"
 #include "support/runtime_support.h"

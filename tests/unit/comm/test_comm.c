@@ -1,6 +1,6 @@
 /* Communicators of ranks in one process: the suite of all providers with 1 to 4 ranks, sizes at
  * which messages are cut, and ranks that fail. */
-/* test: labels=threads timeout=120 */
+/* test: labels=threads timeout=300 */
 #include "comm/comm.h"
 #include "comm/suite.h"
 #include "support/runtime_support.h"

@@ -1,7 +1,7 @@
 /* Communicators over NCCL, on GPUs that are not there (tests/fake_cuda, by tests/devices/on.sh
  * fake_cuda): the suite of all providers, ranks that fail, and NCCL failing at each call. Of the
  * real library, where tools/setup has put it, its version and the name of a communicator. */
-/* test: labels=threads timeout=120 */
+/* test: labels=threads timeout=300 */
 #include "comm/comm.h"
 #include "comm/nccl/nccl.h"
 #include "comm/suite.h"

@@ -342,15 +342,10 @@ static double seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Mesa's llvmpipe leaves a loop after 65535 rounds; launches that come near are stopped. */
+/* Mesa's llvmpipe leaves a loop after 65535 rounds; launches that come near are stopped. Where
+ * arenas are bound no loop goes on. */
 static bool ends_loops(const char *message) {
-    static const char words[] = "the device cannot run more than 65535 rounds of loops"; /* where
-                                                                                            arenas
-                                                                                            are
-                                                                                            bound no
-                                                                                            loop
-                                                                                            goes on
-                                                                                          */
+    static const char words[] = "the device cannot run more than 65535 rounds of loops";
     return strncmp(message, words, sizeof words - 1) == 0;
 }
 

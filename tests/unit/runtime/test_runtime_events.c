@@ -1,6 +1,6 @@
 /* Callbacks of events and waits with a time: each callback comes once, from a thread of the library
  * or from hg_backend_progress, under no lock. */
-/* test: labels=threads timeout=120 */
+/* test: labels=threads timeout=300 */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
  * digits, bytes that are not UTF-8 at the very end. The answer must be right, say where, and take
  * memory in proportion to the text: allocations are counted. Time has no assertion; who hangs is
  * ended by a signal. Documents are made here, none is stored. */
-/* test: labels=unit timeout=120 */
+/* test: labels=unit timeout=300 */
 #include "base/json_read.h"
 #include "isa/program.h"
 #include "support/sanitized.h"
