@@ -1,13 +1,16 @@
 /* Functions of f32 beside the vector functions of glibc's libmvec and of SLEEF, at a level of the
  * CPU: ns an element, one thread, 16 K elements in memory that the caches hold, medians.
  *     bench_functions v3|v4 [FUNCTION...]
+ *     bench_functions [BUILD] BACKEND [FUNCTION...]
+ * The second form is for bench/versions: the library alone on a backend, a million elements a
+ * launch, us of a launch; on the CPU networks beside them.
  * Of the library native code, which kernels that run often get, and its interpreter, which ratios
  * do not count.
  * libmvec's errors are up to 4 ULP, SLEEF's (u10, of erfc u15) up to 1; these are rounded
  * correctly. Both are opened where they are; else a column says "-". */
-#include "bench.h"
+#include "calls.h"
 #include <dlfcn.h>
-#include <hologram/hologram.h>
+#include <hologram/graph.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,15 +85,21 @@ static double measured_other(void *f, bool v4, bool two) {
 
 /* ---- the library ---- */
 
-static double measured(const char *name, const char *level, const char *jit) {
-    char text[512];
+enum { TEXT = 512 };
+static void write_text(char text[TEXT], const char *name) {
     bool two = has_two(name);
-    snprintf(text, sizeof text,
+    snprintf(text, TEXT,
              ".atlas 1\n.program functions\n.param r1 out buffer f32 out\n"
              ".param r2 x buffer f32 in\n%s    mov_imm.u32 r9, 2\n    shl.u64 r8, r255, r9\n"
              "    ldg.f32 r10, [r2 + r8]\n%s    %s.f32 r12, r10%s\n    stg.f32 [r1 + r8], r12\n",
              two ? ".param r3 y buffer f32 in\n" : "", two ? "    ldg.f32 r11, [r3 + r8]\n" : "",
              name, two ? ", r11" : "");
+}
+
+static double measured(const char *name, const char *level, const char *jit) {
+    char text[TEXT];
+    bool two = has_two(name);
+    write_text(text, name);
     hg_config config = hg_config_default();
     bool read = hg_config_read_env(&config) == HG_OK; /* HOLOGRAM_CACHE_DIR */
     snprintf(config.jit, sizeof config.jit, "%s", jit);
@@ -142,10 +151,137 @@ static void print_median(const char *name, double *ratios, int count) {
                ratios[count - 1]);
 }
 
+/* ---- the library alone, for bench/versions ---- */
+
+enum { MANY = 1 << 20, LAUNCHES = 24 };
+
+static void spread(float *to, size_t count, float low, float high) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = low + (high - low) * (float)(i * 7919 % count) / (float)count;
+}
+static void set_numbers(hg_backend *b, hg_params *params, const char *name, size_t count, float low,
+                        float high) {
+    float *data = malloc(count * sizeof *data);
+    hg_buffer buffer;
+    if (!data) exit(1);
+    spread(data, count, low, high);
+    OK(hg_backend_allocate_buffer(b, count * sizeof *data, &buffer));
+    OK(hg_backend_copy_to_buffer(b, buffer, data, count * sizeof *data));
+    OK(hg_params_set_buffer(params, name, buffer));
+    free(data);
+}
+static void print_time(const char *name, const bench_samples *s) {
+    printf("%-46s %9.2f us\n", name, bench_median(s) * 1e6);
+    fflush(stdout);
+}
+
+static void function_alone(hg_backend *b, const row *r) {
+    char *text = malloc(TEXT);
+    hg_launch launch = HG_LAUNCH_INIT;
+    hg_params *params = hg_params_create();
+    hg_program *known = NULL;
+    bench_samples s = {0};
+    if (!text) exit(1);
+    launch.block[0] = 256;
+    launch.grid[0] = MANY / 256;
+    write_text(text, r->name);
+    bool there = hg_program_assemble(text, strlen(text), NULL, &known) == HG_OK;
+    hg_program_release(known);
+    if (!there) return; /* an earlier version */
+    set_numbers(b, params, "x", MANY, r->low, r->high);
+    set_numbers(b, params, "out", MANY, 0, 0);
+    if (has_two(r->name)) set_numbers(b, params, "y", MANY, -5, 5);
+    hg_binding *binding = bind_text(b, text, strlen(text), &launch, params);
+    for (int k = 0; k < LAUNCHES; k++) {
+        double from = bench_now();
+        OK(hg_binding_launch(binding));
+        if (k >= 4) bench_add(&s, bench_now() - from);
+    }
+    print_time(r->name, &s);
+    hg_binding_destroy(binding);
+}
+
+/* A graph of calls whose inputs and constants are named in words: NAME COUNT. */
+static void network(hg_backend *b, const char *name, const char *text, const char *inputs) {
+    hg_params *params = hg_params_create();
+    hg_graph *g;
+    hg_graph_executable *e;
+    hg_graph_binding *binding;
+    bench_samples s = {0};
+    char input[32];
+    size_t count;
+    int length;
+    for (; sscanf(inputs, "%31s %zu%n", input, &count, &length) == 2; inputs += length)
+        set_numbers(b, params, input, count, -1, 1);
+    OK(hg_graph_read_text(text, strlen(text), NULL, NULL, &g));
+    OK(hg_graph_compile(b, g, NULL, &e));
+    OK(hg_graph_bind(e, params, &binding));
+    for (int k = 0; k < 2 * LAUNCHES; k++) {
+        double from = bench_now();
+        OK(hg_graph_binding_launch(binding));
+        if (k >= LAUNCHES) bench_add(&s, bench_now() - from);
+    }
+    print_time(name, &s);
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(e);
+    hg_graph_release(g);
+    hg_params_destroy(params);
+}
+
+static void networks(hg_backend *b) {
+    network(b, "softmax of [512, 768]",
+            ".graph 1\n.input x f32 [512, 768]\ny = softmax input=x\n.output y\n",
+            "x 393216 y 393216");
+    network(b, "attention of 12 heads, 128 x 32",
+            ".graph 1\n.input q f32 [1, 12, 128, 32]\n.input k f32 [1, 12, 128, 32]\n"
+            ".input v f32 [1, 12, 128, 32]\ny = attention query=q, key=k, value=v\n.output y\n",
+            "q 49152 k 49152 v 49152 y 49152");
+    network(b, "[128, 384] x [384, 1536], bias and gelu",
+            ".graph 1\n.input x f32 [128, 384]\n.constant w f32 [384, 1536]\n"
+            ".constant c f32 [1536]\ny = gemm a=x, b=w, bias=c, activation=gelu\n.output y\n",
+            "x 49152 w 589824 c 1536 y 196608");
+    network(b, "encoder layer 1 x 128",
+            ".graph 1\n.input x f32 [1, 128, 384]\n.constant wq f32 [384, 384]\n"
+            ".constant wk f32 [384, 384]\n.constant wv f32 [384, 384]\n"
+            ".constant wo f32 [384, 384]\n.constant b f32 [384]\n"
+            ".constant w1 f32 [384, 1536]\n.constant b1 f32 [1536]\n"
+            ".constant w2 f32 [1536, 384]\nq = gemm a=x, b=wq, bias=b\n"
+            "k = gemm a=x, b=wk, bias=b\nv = gemm a=x, b=wv, bias=b\n"
+            ".view qs = q f32 [1, 128, 12, 32]\n.view ks = k f32 [1, 128, 12, 32]\n"
+            ".view vs = v f32 [1, 128, 12, 32]\n.view qt = qs permuted (0, 2, 1, 3)\n"
+            ".view kt = ks permuted (0, 2, 1, 3)\n.view vt = vs permuted (0, 2, 1, 3)\n"
+            "at = attention query=qt, key=kt, value=vt\n.view as = at permuted (0, 2, 1, 3)\n"
+            "merged = parallel_map identity, in=as\n.view am = merged f32 [1, 128, 384]\n"
+            "o = gemm a=am, b=wo, c=x, beta=1.0, bias=b\n"
+            "n1 = layer_norm input=o, gamma=b, beta=b, eps=0.00001\n"
+            "f1 = gemm a=n1, b=w1, bias=b1, activation=gelu\n"
+            "z = gemm a=f1, b=w2, c=n1, beta=1.0, bias=b\n"
+            "y = layer_norm input=z, gamma=b, beta=b, eps=0.00001\n.output y\n",
+            "x 49152 wq 147456 wk 147456 wv 147456 wo 147456 b 384 w1 589824 b1 1536 w2 589824 "
+            "y 49152");
+}
+
+static int library_alone(int argc, char **argv) {
+    hg_backend *b;
+    hg_config config;
+    OK(hg_config_from_env(&config));
+    snprintf(config.backend, sizeof config.backend, "%s", argv[1]);
+    OK(hg_backend_create_with_config(&config, &b));
+    for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++) {
+        bool wanted = argc == 2;
+        for (int i = 2; i < argc; i++) wanted |= strcmp(argv[i], ROWS[r].name) == 0;
+        if (wanted) function_alone(b, &ROWS[r]);
+    }
+    if (argc == 2 && strcmp(argv[1], "cpu") == 0) networks(b);
+    hg_backend_destroy(b);
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc > 1 && strchr(argv[1], '/')) argc--, argv++;
     bool v4 = argc > 1 && strcmp(argv[1], "v4") == 0;
-    if (argc < 2 || (!v4 && strcmp(argv[1], "v3") != 0))
-        return fprintf(stderr, "usage: bench_functions v3|v4 [FUNCTION...]\n"), 2;
+    if (argc < 2) return fprintf(stderr, "usage: bench_functions v3|v4|BACKEND [FUNCTION...]\n"), 2;
+    if (!v4 && strcmp(argv[1], "v3") != 0) return library_alone(argc, argv);
     if (v4 ? !__builtin_cpu_supports("avx512f") : !__builtin_cpu_supports("avx2"))
         return printf("not run: no %s\n", argv[1]), 0;
     double glibc_ratios[sizeof ROWS / sizeof *ROWS], sleef_ratios[sizeof ROWS / sizeof *ROWS];

@@ -401,6 +401,7 @@ typedef struct kir_caps {
     bool inexact[KIR_OP_COUNT][2]; /* [op][1: of or to f64] the target's own result differs from
                                       prim.def (division that is not correctly rounded, a conversion
                                       that does not saturate, …): integer code instead */
+    bool slow_paths; /* tests: definitions take their slow paths with every argument */
     const char *name;
 } kir_caps;
 

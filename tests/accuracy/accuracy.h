@@ -80,6 +80,7 @@ long double filter_result(const void *reference, bool wide, size_t i);
 /* Of the library: a backend, its words of HOLOGRAM_PRETEND, the CPU level ("": the best). */
 typedef struct library_choice {
     const char *backend, *pretend, *level;
+    const char *jit;  /* hg_config.jit */
     const char *half; /* "f16", "bf16", or NULL */
 } library_choice;
 

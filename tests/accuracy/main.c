@@ -1,7 +1,7 @@
 /* The accuracy of functions.
  *
  *     accuracy FUNCTION TYPE [--all | --every N] [--random N] [--hard N] [--peers] [--threads N]
- * [--backend B] [--pretend WORDS] [--level L]
+ * [--backend B] [--pretend WORDS] [--level L] [--jit on|off]
  *         --all        every bit pattern of f32 (of an odd function the positive ones, and that the
  * negative ones mirror them)
  *         --part I/N   of these, or of random ones, the I-th of N parts, from 0 on; I-J/N: to the
@@ -14,11 +14,15 @@
  *         --halves     f16 and bf16 of every function, or of FUNCTION: of one argument at all
  * 65,536, with --all the results that are wrong, as rows of define/halves.def; of two arguments at
  * a few first arguments with all second ones, with --all at every pair, or a part of them
+ *         --jit on     native code, made before the first launch; off [it is]: the interpreter
  *         --against L  no errors: the results' bits (any NaN is one) beside those of the CPU level
  * L, which lowers operations in another way. Prints the number of results that differ and the first
- * argument of one accuracy --nearest      every 65,521st pattern of every function whose f32 is
- * rounded correctly accuracy --worst FILE [--backend B] [--pretend WORDS] [--level L] checks the
- * library at the worst arguments known, one a line: FUNCTION TYPE X [Y]
+ * argument of one
+ *     accuracy --nearest [--every N] [FUNCTION] [--without FUNCTION]...
+ * every 65,521st or N-th pattern of every function whose f32 is rounded correctly, or of FUNCTION,
+ * and as many random pairs of those with two arguments
+ *     accuracy --worst FILE [--backend B] [--pretend WORDS] [--level L] [--jit on|off]
+ * checks the library at the worst arguments known, one a line: FUNCTION TYPE X [Y]
  *
  * Prints one line of JSON for each subject. An argument goes to MPFR when the filter cannot exclude
  * that it is the worst so far, that it is above 0.9 of the bound, or that the result is of another
@@ -265,7 +269,8 @@ static bool same_bits(uint64_t x, uint64_t y, bool wide) {
 static void *work_against(void *argument) {
     worker *w = argument;
     task *t = w->t;
-    library_choice other = {t->library.backend, t->library.pretend, t->against, NULL};
+    library_choice other = t->library;
+    other.level = t->against;
     subject *one = subject_open(0, t->f, t->wide, &t->library),
             *two = subject_open(0, t->f, t->wide, &other);
     uint64_t *second = calloc(CHUNK, sizeof *second);
@@ -466,10 +471,10 @@ static bool read_part(const char *text, uint64_t *part) {
 }
 
 int main(int argc, char **argv) {
-    task t = {.library = {"cpu", "", "", NULL}};
+    task t = {.library = {"cpu", "", "", "off", NULL}};
     uint64_t random = 0, hard = 0, seed = 1, part[3] = {0, 0, 1};
     const char *worst = NULL;
-    bool all = false, nearest = false, halves = false;
+    bool all = false, nearest = false, halves = false, without[FN_COUNT] = {false};
     int threads = 2;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -479,6 +484,8 @@ int main(int argc, char **argv) {
             i += read_part(value, part);
         else if (strcmp(argv[i], "--nearest") == 0)
             nearest = true;
+        else if (strcmp(argv[i], "--without") == 0 && function_find(value))
+            without[function_find(value)->id] = true, i++;
         else if (strcmp(argv[i], "--halves") == 0)
             halves = true;
         else if (strcmp(argv[i], "--near") == 0)
@@ -501,6 +508,8 @@ int main(int argc, char **argv) {
             t.library.pretend = value, i++;
         else if (strcmp(argv[i], "--level") == 0)
             t.library.level = value, i++;
+        else if (strcmp(argv[i], "--jit") == 0)
+            t.library.jit = value, i++;
         else if (strcmp(argv[i], "--against") == 0)
             t.against = value, i++;
         else if (strcmp(argv[i], "--worst") == 0)
@@ -516,14 +525,15 @@ int main(int argc, char **argv) {
         task slice = t;
         slice.f = &FUNCTIONS[i];
         slice.from = slice.f->args == 1 ? SOURCE_EVERY : SOURCE_RANDOM;
-        slice.every = 65521;
-        slice.inputs = CHUNK;
-        slice.chunks = 1;
-        if (is_nearest(&slice)) measure(&slice, 1);
+        if (!t.every) slice.every = 65521;
+        slice.inputs = t.every ? (UINT64_C(1) << 32) / t.every : CHUNK;
+        slice.chunks = (slice.inputs + CHUNK - 1) / CHUNK;
+        if (without[i] || !is_nearest(&slice) || (t.f && t.f != slice.f)) continue;
+        measure(&slice, t.every ? threads : 1);
     }
     if (halves) check_halves(t.f, &t.library, all, part);
     if (worst) check_worst(worst, &t.library);
-    if (t.f && (all || t.every) && !t.wide && t.f->args == 1) {
+    if (t.f && (all || t.every) && !nearest && !t.wide && t.f->args == 1) {
         t.from = t.every ? SOURCE_EVERY : SOURCE_ALL;
         if (!t.every) t.every = 1;
         t.inputs = (UINT64_C(1) << 32) / t.every;

@@ -55,12 +55,15 @@ static hg_status library_begin(subject *s, const library_choice *choice) {
     static const char *const NAMES[] = {"out", "x", "y"};
     char text[1024];
     int length = program_text(s, text, sizeof text);
-    hg_config config = hg_config_default();
+    hg_config config;
+    hg_status status = hg_config_from_env(&config); /* time-outs of on.sh */
+    if (status != HG_OK) return status;
     snprintf(config.backend, sizeof config.backend, "%s", choice->backend);
     snprintf(config.pretend, sizeof config.pretend, "%s", choice->pretend);
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", choice->level);
+    snprintf(config.jit, sizeof config.jit, "%s", choice->jit);
     config.num_threads = 1;
-    hg_status status = hg_backend_create_with_config(&config, &s->backend);
+    status = hg_backend_create_with_config(&config, &s->backend);
     if (status == HG_OK) status = hg_program_assemble(text, (uint64_t)length, NULL, &s->program);
     if (status == HG_OK) status = hg_program_verify(s->program, NULL);
     s->params = hg_params_create();

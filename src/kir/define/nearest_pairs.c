@@ -29,6 +29,12 @@ static num settled(const nearest *n, hg_type type, num r, double off) {
     return kir_binary(n->k.b, KIR_CMP_EQ, bits_of(n->k.b, low), bits_of(n->k.b, high));
 }
 
+/* Begins a slow path, for lanes that need it. */
+static num slow_path(kir_builder *b, num needed) {
+    bool always = b->caps && b->caps->slow_paths;
+    return kir_if_begin(b, always ? kir_const(b, KIR_BOOL, 1) : needed);
+}
+
 /* A positive v, rounded, as rounded to odd, which rounds once more as the exact number does: rest
  * has the sign of what is left of it. */
 static num made_odd(const real *k, num v, num rest) {
@@ -155,14 +161,14 @@ static num power_of_magnitude(const nearest *n, hg_type type, num y) {
     num r = exp_of(k, at_least(k, at_most(k, p, 92.0), -110.0));
     kir_var *result = variable(k, HG_TYPE_F64);
     kir_set(b, result, r);
-    num branch = kir_if_begin(b, kir_not(b, settled(n, type, r, 0x1p-44)));
+    num branch = slow_path(b, kir_not(b, settled(n, type, r, 0x1p-44)));
     dw l = log_exactly(k, a), q = two_prod(k, limited, l.h);
     num shifted;
     dw e = exp_exactly(k, fast_two_sum(k, q.h, add(k, q.l, mul(k, limited, l.l))), &shifted);
     kir_var *rest = variable(k, HG_TYPE_F64);
     kir_set(b, rest, e.l);
     num close = lt(k, magnitude(k, e.l), scaled(k, e.h, 0x1p-80));
-    kir_value *next = kir_if_begin(b, close);
+    num next = slow_path(b, close);
     num whole = is_number_of_f64(k, a, limited);
     kir_set(b, rest, sel(k, whole, cst(k, 0.0), e.l));
     kir_if_end(b, next);
@@ -216,7 +222,7 @@ kir_value *nearest_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
     num r = add(k, scaled(k, count, quarter_pi_f64[0]), add(k, t, low));
     kir_var *result = variable(k, HG_TYPE_F64);
     kir_set(b, result, r);
-    num branch = kir_if_begin(b, kir_not(b, settled(&of_y, type, r, 0x1p-49)));
+    num branch = slow_path(b, kir_not(b, settled(&of_y, type, r, 0x1p-49)));
     dw arc = atan_exactly(k, top, bottom), base = two_prod(k, count, cst(k, quarter_pi_f64[0]));
     dw sum = two_sum(k, base.h, arc.h);
     num rest = add(k, add(k, base.l, scaled(k, count, quarter_pi_f64[1])), arc.l);

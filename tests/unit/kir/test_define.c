@@ -24,17 +24,18 @@ typedef struct tested {
     eval e;
 } tested;
 
-static tested prepare(uint16_t fn, hg_type type) {
+static tested prepare_for(uint16_t fn, hg_type type, const kir_caps *caps) {
     tested t = {kir_module_create("test"), NULL, {0}};
     CHECK(kir_function_create(t.module, "kernel", KIR_VOID)); /* the first function is the kernel,
                                                                  which takes nothing */
-    t.function = kir_definition_function(t.module, fn, type, NULL);
+    t.function = kir_definition_function(t.module, fn, type, caps);
     CHECK_MESSAGE(t.function != NULL, "definition %u of %s", fn, hg_type_name(type));
     CHECK_MESSAGE(kir_verify(t.module) == HG_OK, "%u of %s: %s", fn, hg_type_name(type),
                   hg_last_error()->message);
     eval_begin(&t.e, t.module);
     return t;
 }
+static tested prepare(uint16_t fn, hg_type type) { return prepare_for(fn, type, NULL); }
 static void finish(tested *t) {
     eval_end(&t->e);
     kir_module_destroy(t->module);
@@ -274,6 +275,45 @@ static void measure(const measured *m, bool wide, uint64_t count, bool table) {
     if (table && binary) printf("%a\n", at2);
     mpfr_clears(x, y, r, (mpfr_ptr)0);
     finish(&t);
+}
+
+/* POW and ATAN2 by their slow paths alone, half of the pairs ties or next to one: MPFR's numbers,
+ * rounded, and those of the paths as lanes take them. */
+static void force_slow_paths(uint16_t fn, oracle o, hg_type type, uint64_t count) {
+    const kir_caps caps = {.f64 = true, .slow_paths = true};
+    tested slow = prepare_for(fn, type, &caps), usual = prepare(fn, type);
+    bool power = fn == HG_OP_POW, half = kir_is_half(type);
+    mpfr_t x, y, r;
+    mpfr_inits2(300, x, y, r, (mpfr_ptr)0);
+    for (uint64_t i = 0; i < count; i++) {
+        double a, b;
+        if (i % 2 == 0 && power) /* squares and cubes of odd numbers, 25 bits long at most */
+            a = (double)(next_random() % (i % 4 ? 4096 : 128) * 2 + 1), b = i % 4 ? 2 : 3;
+        else if (i % 2 == 0) /* quotients that are no normal numbers, at last a tie */
+            a = (double)(next_random() % 128 * 2 + 1) * 0x1p-90, b = 0x1p60;
+        else
+            a = random_in(0.01, 60), b = random_in(-9, 9);
+        uint64_t half_a = 0x3C00 + next_random() % 0x800, /* half_b: 0.5 to 8 */
+            half_b = type == HG_TYPE_F16 ? 0x3800 + next_random() % 0x1000
+                                         : 0x3F00 + next_random() % 0x200;
+        eval_value args[2] = {half ? ev_from(half_a) : of_float(a, false),
+                              half ? ev_from(half_b) : of_float(b, false)};
+        eval_value got = call(&slow, args), want = call(&usual, args);
+        CHECK_MESSAGE(ev_u64(&got) == ev_u64(&want), "%u.%s of %llx, %llx: %llx, not %llx", fn,
+                      hg_type_name(type), (unsigned long long)ev_u64(&args[0]),
+                      (unsigned long long)ev_u64(&args[1]), (unsigned long long)ev_u64(&got),
+                      (unsigned long long)ev_u64(&want));
+        if (half) continue;
+        mpfr_set_d(x, to_float(args[0], false), MPFR_RNDN);
+        mpfr_set_d(y, to_float(args[1], false), MPFR_RNDN);
+        o(r, x, y);
+        eval_value right = of_float((double)mpfr_get_flt(r, MPFR_RNDN), false);
+        CHECK_MESSAGE(ev_u64(&got) == ev_u64(&right), "%u of %a, %a: %llx, not %llx", fn, a, b,
+                      (unsigned long long)ev_u64(&got), (unsigned long long)ev_u64(&right));
+    }
+    mpfr_clears(x, y, r, (mpfr_ptr)0);
+    finish(&slow);
+    finish(&usual);
 }
 #endif
 
@@ -597,6 +637,11 @@ int main(int argc, char **argv) {
         if (argc > 2 && strcmp(argv[2], FUNCTIONS[i].name) != 0) continue;
         measure(&FUNCTIONS[i], false, count, argc > 1);
         measure(&FUNCTIONS[i], true, count, argc > 1);
+    }
+    static const hg_type SLOW[] = {HG_TYPE_F32, HG_TYPE_F16, HG_TYPE_BF16};
+    for (size_t i = 0; i < HG_COUNT_OF(SLOW) && argc <= 2; i++) {
+        force_slow_paths(HG_OP_POW, o_pow, SLOW[i], count);
+        force_slow_paths(HG_OP_ATAN2, o_atan2, SLOW[i], count);
     }
 #else
     (void)count;
