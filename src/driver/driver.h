@@ -367,6 +367,11 @@ typedef struct hg_driver {
      * goes on only while the host does something else, and calls that would have to wait return
      * HG_ERROR_WOULD_BLOCK. */
     void (*device_poll)(hg_device *device);
+    /* Optional, of drivers that nobody waits for, whose lanes the host cannot end
+     * (arena_alloc_visible): a launch has not ended long after its time. The device is lost from
+     * now on and left alone with it: all that was submitted has failed, and writes nothing of the
+     * host any more. */
+    void (*device_leave)(hg_device *device);
     /* code: the module is legalised by the runtime; not kept */
     hg_status (*kernel_create)(hg_device *device, const kir_module *module,
                                hg_driver_kernel **kernel);

@@ -154,7 +154,7 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
     choose(d, l, proven, &key, group);
     if (d->set->caps->compiler.target.bind_arenas) { /* code depends on where everything lies */
         HG_TRY(hg_launch_memory_make(d, l, true, key.shared_is_slot));
-        hg_launch_record_arenas(d, l, &key);
+        HG_TRY(hg_launch_record_arenas(d, l, &key));
     }
     uint64_t memory = group_bytes(d->set, l, key.shared_is_slot);
     if (!d->code || memcmp(&d->code->key, &key, sizeof key) != 0) {

@@ -70,7 +70,7 @@ static bool compiles_late(hg_submission *d) {
 void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
     hg_dispatch_queue *queue = d->queue;
     d->time.deadline_ns = deadline_ns;
-    if ((!d->time.deadline_ns && !d->launch->cancel) || !queue->fault_words ||
+    if ((!d->time.deadline_ns && !d->launch->cancel) || !hg_fault_record_is_seen(d) ||
         d->code->layout.fault_slot < 0)
         return;
     hg_watchdog_remove(&queue->device->watchdog, &d->watch); /* while it waited only to be
@@ -104,6 +104,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
     d->set = set;
     d->fault.number = record;
     if (!unchanged) {
+        d->fault.copied = false;
         d->record.filled = d->one_window = false;
         HG_TRY(hg_dispatch_choose(d, launch, proven, waits));
         if (*waits) return HG_OK;
@@ -121,6 +122,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
     if (!d->one_window) hg_window_cut(d); /* whether all of it is one is known from here on */
     hg_dispatch_watch(d, launch->deadline_ns ? launch->deadline_ns + d->time.compile_ns : 0);
     queue->faults[record].taken = d->code->layout.fault_slot >= 0;
+    if (d->fault.copied) queue->faults[record].dirty = true;
     return HG_OK;
 }
 
@@ -155,10 +157,9 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue,
     hg_driver_command commands[4];
     hg_dispatch_queue *queue = d->queue;
     uint32_t count = 0;
-    bool copies = d->code->layout.fault_slot >= 0 && !queue->fault_words;
+    bool copies = d->code->layout.fault_slot >= 0 && !hg_fault_record_is_seen(d);
     hg_fault_record *record = &queue->faults[d->fault.number];
-    hg_range place = copies ? hg_fault_record_range(queue, d->fault.number)
-                            : (hg_range){NULL, 0, 0};
+    hg_range place = copies ? hg_fault_record_range(d) : (hg_range){NULL, 0, 0};
     if (!d->one_window && !d->resumes)
         hg_window_cut(d); /* else it is still there from the last time */
     if (copies && record->dirty)
@@ -216,7 +217,7 @@ static void finish(hg_submission *d) {
     hg_watchdog_remove(&queue->device->watchdog, &d->watch);
     if (d->code->layout.fault_slot < 0) return;
     record->taken = false;
-    if (!queue->fault_words) return;
+    if (!hg_fault_record_is_seen(d)) return;
     if (hg_atomic_load(&hg_fault_record_words(queue, d->fault.number)[KIR_FAULT_CANCEL],
                        HG_RELAXED))
         record->dirty = true;
@@ -269,7 +270,7 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
         d->resumes = false;
         finish(d);
         if (d->fault.found.happened) *fault = d->fault.found;
-    } else if (d->queue->fault_words && d->queue->faults[d->fault.number].dirty) {
+    } else if (hg_fault_record_is_seen(d) && d->queue->faults[d->fault.number].dirty) {
         hg_fault_record_clean(d->queue, d->fault.number);
     }
     return left;

@@ -59,7 +59,7 @@ typedef struct hg_dispatch_queue {
     hg_driver_arena *visible; /* the fault records where host and device see them at the same time,
                                */
     volatile uint32_t *fault_words; /* and their words; */
-    hg_piece fault_memory;          /* else they are copied in and out */
+    hg_piece fault_memory; /* else, and of launches that are copied, they are copied in and out */
     hg_fault_record faults[HG_FAULT_RECORDS];
     bool fault_ready;
     uint64_t compile_ns; /* time that compilers took so far, of kernels' first runs too: no launch's
@@ -131,6 +131,7 @@ typedef struct hg_submission {
     hg_watch watch;
     struct {
         uint8_t number; /* of its fault record in the queue */
+        bool copied;    /* that is copied: the device binds no further memory beside the launch's */
         hg_driver_fault found;
     } fault;
 } hg_submission;

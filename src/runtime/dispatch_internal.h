@@ -28,8 +28,8 @@ hg_status hg_launch_memory_make(hg_submission *d, const hg_driver_launch *launch
 void hg_launch_record_slots(hg_submission *d);
 /* target.bind_arenas: which slots lie in one arena, for a key. All memory of the launch is there.
  */
-void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *launch,
-                             hg_code_key *key);
+hg_status hg_launch_record_arenas(hg_submission *d, const hg_driver_launch *launch,
+                                  hg_code_key *key) HG_NODISCARD;
 /* The fields of a window of `count` lanes, or all the others. */
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count);
 /* Coordinates of the first lane of a FLAT window: 0 … 2 lane_idx, 3 … 5 block_idx. */
@@ -83,7 +83,13 @@ bool hg_window_is_one(const hg_submission *d);
 /* ---- fault_record.c ---- */
 hg_status hg_fault_record_make(hg_dispatch_queue *queue) HG_NODISCARD;
 void hg_fault_record_free(hg_dispatch_queue *queue);
-hg_range hg_fault_record_range(const hg_dispatch_queue *queue, uint8_t number);
+/* Memory for records that are copied, where there is none yet. */
+hg_status hg_fault_record_make_copied(hg_dispatch_queue *queue) HG_NODISCARD;
+hg_range hg_fault_record_range(const hg_submission *d);
+/* Whether the host sees the launch's record. */
+static inline bool hg_fault_record_is_seen(const hg_submission *d) {
+    return d->queue->fault_words && !d->fault.copied;
+}
 /* A record that no launch has; HG_FAULT_RECORDS: none is free. */
 uint8_t hg_fault_record_find(const hg_dispatch_queue *queue);
 /* Its words where the host sees them. */

@@ -372,6 +372,18 @@ static bool is_cancelled(const hg_run *run) {
     return run->time.cancel && hg_atomic_load(run->time.cancel, HG_SEQ_CST);
 }
 
+/* What the device does has not ended long after the run's time: since the first look behind it, as
+ * a page that has slept has yet to hear what ended meanwhile. */
+static bool is_overdue(hg_run *run) {
+    enum { LEAVE_AFTER_NS = 1000000000 };
+    const uint64_t deadline = hg_run_deadline(run), now = hg_clock_ns();
+    if (!deadline || now < deadline)
+        run->time.late_ns = 0;
+    else if (!run->time.late_ns)
+        run->time.late_ns = now;
+    return run->time.late_ns && now - run->time.late_ns >= LEAVE_AFTER_NS;
+}
+
 /* One move. *waits: it must wait for the event, or for code. */
 static hg_status move(hg_run *run, bool *waits) {
     const hg_driver *driver = run->context->backend->driver;
@@ -380,7 +392,12 @@ static hg_status move(hg_run *run, bool *waits) {
         bool done = false;
         hg_status status = driver->event_query(run->event, &done);
         *waits = status == HG_OK && !done;
-        if (status == HG_OK && !done) return HG_OK;
+        if (*waits && (!driver->device_leave || !is_overdue(run))) return HG_OK;
+        if (*waits) {
+            driver->device_leave(run->context->backend->device);
+            *waits = false;
+            status = hg_run_look(run);
+        }
         if (status != HG_OK) { /* nobody knows whether it is over */
             hg_error kept = *hg_error_record();
             nothing_is_pending(run, true);

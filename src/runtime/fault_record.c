@@ -28,21 +28,27 @@ uint8_t hg_fault_record_find(const hg_dispatch_queue *queue) {
 
 void *hg_fault_record_clean_words(void) { return (void *)(uintptr_t)CLEAN; }
 
+enum { BYTES = HG_FAULT_RECORDS * HG_FAULT_STRIDE };
+
+hg_status hg_fault_record_make_copied(hg_dispatch_queue *queue) {
+    return queue->fault_memory.range.arena
+               ? HG_OK
+               : hg_piece_alloc(queue->device->memory, BYTES, &queue->fault_memory);
+}
+
 hg_status hg_fault_record_make(hg_dispatch_queue *queue) {
     const hg_driver *d = queue->device->driver;
-    const uint64_t bytes = HG_FAULT_RECORDS * HG_FAULT_STRIDE;
     if (queue->fault_ready) return HG_OK;
     if (d->arena_alloc_visible && d->arena_map) {
         hg_error kept = *hg_error_record(); /* without such memory records are copied */
-        if (d->arena_alloc_visible(queue->device->device, bytes, &queue->visible) == HG_OK) {
+        if (d->arena_alloc_visible(queue->device->device, BYTES, &queue->visible) == HG_OK) {
             queue->fault_words = d->arena_map(queue->visible);
             if (!queue->fault_words) d->arena_free(queue->device->device, queue->visible);
             if (!queue->fault_words) queue->visible = NULL;
         }
         *hg_error_record() = kept;
     }
-    if (!queue->fault_words)
-        HG_TRY(hg_piece_alloc(queue->device->memory, bytes, &queue->fault_memory));
+    if (!queue->fault_words) HG_TRY(hg_fault_record_make_copied(queue));
     for (uint8_t i = 0; i < HG_FAULT_RECORDS; i++) {
         queue->faults[i].dirty = true;
         if (queue->fault_words) hg_fault_record_clean(queue, i);
@@ -61,10 +67,12 @@ void hg_fault_record_free(hg_dispatch_queue *queue) {
     hg_piece_free(device->memory, &queue->fault_memory);
 }
 
-hg_range hg_fault_record_range(const hg_dispatch_queue *queue, uint8_t number) {
-    hg_range all = queue->fault_words ? (hg_range){queue->visible, 0, 0}
-                                      : queue->fault_memory.range;
-    return (hg_range){all.arena, all.offset + number * (uint64_t)HG_FAULT_STRIDE, sizeof CLEAN};
+hg_range hg_fault_record_range(const hg_submission *d) {
+    const hg_dispatch_queue *queue = d->queue;
+    hg_range all = hg_fault_record_is_seen(d) ? (hg_range){queue->visible, 0, 0}
+                                              : queue->fault_memory.range;
+    return (hg_range){all.arena, all.offset + d->fault.number * (uint64_t)HG_FAULT_STRIDE,
+                      sizeof CLEAN};
 }
 
 static bool before(const hg_driver_fault *a, const hg_driver_fault *b) {
@@ -87,7 +95,7 @@ static void cut_short(hg_submission *d) {
 bool hg_fault_record_read(hg_submission *d, bool *left) {
     hg_dispatch_queue *queue = d->queue;
     hg_fault_record *record = &queue->faults[d->fault.number];
-    const volatile uint32_t *seen = queue->fault_words
+    const volatile uint32_t *seen = hg_fault_record_is_seen(d)
                                         ? hg_fault_record_words(queue, d->fault.number)
                                         : NULL;
     uint32_t words[KIR_FAULT_WORDS];

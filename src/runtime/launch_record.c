@@ -7,7 +7,7 @@
 static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, kir_slot_kind kind) {
     switch (kind) {
     case KIR_SLOT_CLASS: return l->class_memory;
-    case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue, d->fault.number);
+    case KIR_SLOT_FAULT: return hg_fault_record_range(d);
     case KIR_SLOT_TABLE: return d->queue->table_memory.range;
     case KIR_SLOT_LOCKS: return d->queue->device->locks.range;
     case KIR_SLOT_SHARED:
@@ -155,15 +155,30 @@ static void find_parts(known_parts *k, const hg_submission *d, const hg_driver_l
     }
 }
 
-void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
+static bool find_whole(known_parts *k, const hg_submission *d, const hg_driver_launch *l,
+                       hg_code_key *key) {
+    *k = (known_parts){.count = 0, .whole = true};
+    find_parts(k, d, l, key);
+    return k->count <= d->set->caps->compiler.max_bindings;
+}
+
+/* Parts of arenas where the device binds so many, else whole arenas; a fault record that the host
+ * sees is an arena of its own, which a launch may have to do without. */
+hg_status hg_launch_record_arenas(hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
     const hg_compiler_caps *caps = &d->set->caps->compiler;
     known_parts known = {.count = 0, .whole = !caps->target.bind_parts};
     find_parts(&known, d, l, key);
-    if (!known.whole && caps->max_bindings && known.count > caps->max_bindings) {
-        known = (known_parts){.count = 0, .whole = true};
-        find_parts(&known, d, l, key);
+    if (caps->max_bindings && known.count > caps->max_bindings && !find_whole(&known, d, l, key) &&
+        hg_fault_record_is_seen(d)) {
+        HG_TRY(hg_fault_record_make_copied(d->queue));
+        d->fault.copied = true;
+        if (!find_whole(&known, d, l, key)) {
+            d->fault.copied = false;
+            (void)find_whole(&known, d, l, key);
+        }
     }
     write_numbers(&known, d->set->caps);
+    return HG_OK;
 }
 
 /* ---- fields ---- */

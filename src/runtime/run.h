@@ -82,6 +82,8 @@ typedef struct hg_run {
         uint64_t deadline_ns;
         uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline
                               */
+        uint64_t late_ns; /* since when it is seen that the device works behind the deadline; 0: it
+                             is not (driver.device_leave) */
         const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
         bool behind; /* earlier work of the stream is under way: its time has not begun */
     } time;

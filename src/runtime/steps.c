@@ -159,6 +159,13 @@ static uint32_t threads_of(const hg_backend *b) {
     return !hg_backend_is_host(b) ? 0 : threads ? threads : hg_cpu_count();
 }
 
+/* Whether the compiler of a device had better get short kernels: it takes no others, or f64 becomes
+ * integer code, a hundred operations for each. */
+static bool takes_few(const hg_compiler_caps *caps, hg_type type) {
+    return caps->max_operations != 0 ||
+           (caps->device_form && !caps->kir.f64 && type == HG_TYPE_F64);
+}
+
 /* What follows from the words alone: the call, who does it. A problem is left for the run. */
 static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     const hg_backend *b = binding->executable->backend;
@@ -176,7 +183,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->expansion.planned.tiles = &b->tiles;
     s->expansion.planned.threads = threads_of(b);
     s->expansion.planned.dot4 = b->caps->hints.dot4;
-    s->expansion.planned.rolled = b->caps->compiler.max_operations != 0;
+    s->expansion.planned.rolled = takes_few(&b->caps->compiler, (hg_type)s->call.type);
     s->expansion.planned.most_rounds = b->caps->compiler.target.max_rounds;
     HG_TRY(hg_step_charge(binding->executable->backend, s, 0));
     s->state = HG_STEP_CALLED;

@@ -138,6 +138,19 @@ export const checks = {
     same((await failure(() => running)).message, 'not wanted');
   },
 
+  async 'a device whose lanes go on after the time-out is left alone with them'(hg) {
+    const first = await hg.opened('webgpu');
+    const binding = hg.assemble(ENDLESS).bind({ y: [0] }, { ...GPU, timeoutMs: 200 }); // by their count they go on for seconds
+    const error = await failure(() => binding.run());
+    same([error.status, error.code], ['HG_ERROR_EXECUTION_FAILED', 'F08']);
+    contains(error.message, '200 ms');
+    const lost = await failure(() => hg.run(AXPY, { x: [1], y: [2], alpha: 3 }, { backend: first }));
+    same(lost.status, 'HG_ERROR_BACKEND_UNAVAILABLE', lost.message);
+    contains(lost.message, 'time-out', 'new backend');
+    same(await hg.run(AXPY, { x: [1], y: [2], alpha: 3 }, GPU), { y: Float32Array.of(5) }); // on another
+    same(await hg.opened('webgpu') === first, false);
+  },
+
   async 'a queue with a read under way stays until that is over'(hg) {
     const backend = await hg.open('webgpu');
     const { core } = backend;

@@ -128,7 +128,7 @@ export class Hologram {
   /** One that is open, of those that run() uses. */
   #kept(name) {
     const found = this.#backends.get(name);
-    return found && !found.disposed ? found : null;
+    return found && !found.disposed && !found.stuck ? found : null;
   }
 
   /**
@@ -163,7 +163,7 @@ export class Hologram {
 
   /** A run has failed: of a device that is gone, or is left alone with its work, the next one opens another. It goes when it is collected. */
   note(error, backend) {
-    if (this.#kept(backend.name) !== backend || !(backend.stuck || error.status === 'HG_ERROR_BACKEND_UNAVAILABLE')) return;
+    if (this.#backends.get(backend.name) !== backend || !(backend.stuck || error.status === 'HG_ERROR_BACKEND_UNAVAILABLE')) return;
     this.#backends.delete(backend.name);
   }
 

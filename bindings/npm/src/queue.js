@@ -36,7 +36,7 @@ export class Queue {
 
   /**
    * Waits for an event of its work and frees it. signal: an AbortSignal that ends it. Lanes of a device may go on until they look at the
-   * time: who aborts does not wait for that, and the device is left alone with them.
+   * time: who aborts does not wait for that, and the device is left alone with them. So it is where they went on after a time-out.
    */
   over(event, signal) {
     const { backend } = this;
@@ -48,7 +48,11 @@ export class Queue {
         backend.stuck = true;
         stop(signal.reason);
       };
-      finish(backend, event, signal, aborted).then(done, stop).finally(() => {
+      const failed = (error) => {
+        backend.stuck ||= !backend.waits && error.code === 'F08';
+        stop(error);
+      };
+      finish(backend, event, signal, aborted).then(done, failed).finally(() => {
         release();
         if (!backend.waits) backend.left();
       });

@@ -186,7 +186,7 @@ static void fill_caps(hg_device *d) {
     fill_bindings(limits, &caps->compiler);
     fill_memory(d);
     caps->memory.max_shared_bytes = limits->shared_bytes;
-    caps->scheduling.look_ns = 1000; /* drivers on the CPU take 5 ns and more for a round */
+    caps->scheduling.look_ns = 1000;
     caps->scheduling.max_block_lanes = limits->group_lanes;
     for (int i = 0; i < 3; i++) caps->scheduling.max_groups[i] = limits->groups;
     caps->scheduling.max_group[0] = limits->group_x;
@@ -200,6 +200,7 @@ static void fill_caps(hg_device *d) {
     wg_say(d->info.architecture, architecture, sizeof architecture);
     if (strcmp(architecture, "swiftshader") == 0) {
         caps->compiler.max_operations = SWIFTSHADER_MOST;
+        caps->scheduling.look_ns = 4000; /* the shortest round was seen to take 10.5 ns */
         caps->hints.tile_kind = LIBRARY_TILES_BASELINE;
     }
 }
@@ -529,8 +530,11 @@ void wg_device_close(hg_device *d) {
     hg_free(d->own.record_bytes);
     wg_reads_free(d);
     release_layouts(d);
-    release_handles(d);
-    wg.InstanceProcessEvents(d->instance); /* that it was destroyed */
+    if (quiet || WG_WAITS) { /* a browser's process for all pages would wait for its work */
+        release_handles(d);
+        wg.InstanceProcessEvents(d->instance); /* that it was destroyed */
+    }
+    sweep();
     if (quiet) {
         free_device(d);
     } else {

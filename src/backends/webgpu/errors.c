@@ -29,6 +29,11 @@ hg_status wg_check_lost(hg_device *d) {
                         "the device was lost, what its memory held is gone; create a new backend");
 }
 
+void wg_leave(hg_device *d) {
+    wg_note(d, wg_text("a launch went on long after its time-out, and nothing can end its lanes"));
+    hg_atomic_store(&d->lost, 1, HG_RELEASE);
+}
+
 void wg_poll(hg_device *d) {
     hg_mutex_lock(&wg_lock);
     {

@@ -133,6 +133,7 @@ hg_status wg_check_lost(hg_device *device) HG_NODISCARD;
 hg_status wg_fail_said(hg_device *device, hg_status status, const char *what) HG_NODISCARD;
 /* Callbacks that are due come now. Takes the lock. */
 void wg_poll(hg_device *device);
+void wg_leave(hg_device *device); /* it is lost */
 /* Under the lock: an error scope, and what it caught (text "": nothing), by polling. Where nothing
  * can be waited for the answer is that it caught nothing, and what it did catch is noted when it is
  * known, as an error of the work that was submitted meanwhile. */

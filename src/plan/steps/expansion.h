@@ -83,7 +83,7 @@ typedef struct plan_expansion {
                                    (kir_device_target.max_rounds); 0: any number */
     uint32_t threads; /* of the device: blocks that it runs at a time, few; 0: many, or not known */
     bool rolled;      /* of the device: its compiler takes few operations
-                         (hg_device_caps.compiler.max_operations) */
+                         (hg_device_caps.compiler.max_operations), or those of f64 are many */
     bool open; /* kernels are made before the extents are known: which they are may follow from
                   few of them, and for any two that no others have (offline/build_open.c) */
     /* Maps that the kernels which load the input's elements or store the output's do too, where the

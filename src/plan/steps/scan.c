@@ -35,7 +35,12 @@ typedef struct launches {
     plan_part parts[4]; /* input, what stands ahead of chunks, what changes nothing, output */
 } launches;
 
-enum { SHORT_LINE = 256, COLUMN_LANES = 64, OPERATIONS = 8 /* for an element, about */ };
+enum {
+    SHORT_LINE = 256,
+    COLUMN_LANES = 64,
+    FEW_LANES = 16,
+    OPERATIONS = 8 /* for an element, about */
+};
 
 /* Chunks of lines, a part of them by one block; totals: of the first `count` chunks their totals
  * instead of elements. */
@@ -44,7 +49,8 @@ static void expand_chunks(launches *l, bool totals, uint64_t count) {
     const bool series = !totals && l->part > 1, exact = l->x->threads && !hg_type_is_float(s->sum);
     const uint64_t size = hg_type_size_bytes(s->sum);
     uint32_t lanes = plan_tile(l->x, LIBRARY_TILE_SCAN_LANES);
-    while (lanes & (lanes - 1)) lanes &= lanes - 1; /* a round is whole runs of a chunk */
+    while (lanes & (lanes - 1)) lanes &= lanes - 1;           /* a round is whole runs of a chunk */
+    if (l->x->rolled && lanes > FEW_LANES) lanes = FEW_LANES; /* each is a sum in all of them */
     plan_kernel_key key = plan_library_key(LIBRARY_SCAN_CHUNKS, (hg_type)l->call->type, HG_OP_MOV,
                                            (int32_t[]){plan_fold_number(l->call->fn), (int32_t)size,
                                                        s->reverse, s->exclusive, totals,

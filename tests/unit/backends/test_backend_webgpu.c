@@ -655,6 +655,49 @@ static hg_status give_program(void *user, const char *file, hg_diagnostics *diag
     return HG_OK;
 }
 
+/* As many arrays with an arena of their own as leave a device that binds ten one for all the rest:
+ * the small array shares it with the fault record. */
+static void test_own_arenas(hg_backend *b) {
+    enum { OWN = 9, OWN_N = 17 << 18 };
+    char text[2048], name[8];
+    uint32_t row[LAUNCH_N], back[LAUNCH_N];
+    hg_buffer own[OWN], y = make_buffer(b, memset(row, 0, sizeof row), sizeof row);
+    hg_params *params = hg_params_create();
+    size_t at = (size_t)snprintf(text, sizeof text, PROGRAM(""));
+    for (uint32_t i = 0; i < OWN; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, ".param a%u buffer u32 in [n]\n",
+                               (unsigned)i);
+    at += (size_t)snprintf(text + at, sizeof text - at,
+                           ".param y buffer u32 inout\n.param n u64\n.param skip u64\n"
+                           ".lanes 100\n    y[global + skip] = a0[global]");
+    for (uint32_t i = 1; i < OWN; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " + a%u[global]", (unsigned)i);
+    snprintf(text + at, sizeof text - at, "\n");
+    for (uint32_t i = 0; i < OWN; i++) {
+        for (uint32_t k = 0; k < LAUNCH_N; k++) row[k] = (i + 1) * 1000003 + k * k;
+        CHECK_OK(hg_backend_allocate_buffer(b, OWN_N * sizeof *row, &own[i]));
+        CHECK_OK(hg_backend_copy_to_buffer(b, own[i], row, sizeof row));
+        snprintf(name, sizeof name, "a%u", (unsigned)i);
+        CHECK_OK(hg_params_set_buffer(params, name, own[i]));
+    }
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &(uint64_t){OWN_N}));
+    hg_program *p = assemble(text);
+    for (uint64_t skip = 0; skip < 3; skip++) {
+        CHECK_OK(hg_params_set_scalar(params, "skip", HG_TYPE_U64, &(uint64_t){skip % 2}));
+        hg_status status = hg_backend_execute_program_with_params(b, p, NULL, params);
+        CHECK_STATUS(status, skip == 1 ? HG_ERROR_EXECUTION_FAILED : HG_OK);
+        if (skip == 1) CHECK(hg_last_error()->lane == LAUNCH_N - 1);
+    }
+    CHECK_OK(hg_backend_copy_from_buffer(b, y, back, sizeof back));
+    for (uint32_t k = 0; k < LAUNCH_N; k++)
+        CHECK(back[k] == OWN * (OWN + 1) / 2 * 1000003u + OWN * k * k);
+    for (uint32_t i = 0; i < OWN; i++) CHECK_OK(hg_backend_free_buffer(b, own[i]));
+    CHECK_OK(hg_backend_free_buffer(b, y));
+    hg_program_release(p);
+    hg_params_destroy(params);
+}
+
 /* An array of no elements that begins where its arena ends. */
 static void test_nothing(hg_backend *b) {
     static const char GRAPH[] = ".graph 1\n.program p \"p\"\n.input x u32 [4194304]\n"
@@ -760,6 +803,7 @@ static void test_launches(void) {
     }
     test_sum(b, MANY, 6);
     test_sum(b, MANY, MOST_ARRAYS); /* more than the adapters here bind */
+    test_own_arenas(b);
     test_nothing(b);
     test_endless(b, MANY);
     hg_backend_destroy(b);
