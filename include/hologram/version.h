@@ -26,7 +26,7 @@ HG_API const char *hg_version_text(void);
 
 /* Of the bits of results: a later one when some exact instruction gives other bits for the same
  * arguments. docs/reference/bits-versions.md has what changed. */
-#define HG_BITS_VERSION 4
+#define HG_BITS_VERSION 5
 /** HG_BITS_VERSION of the library that runs. Results of two libraries with the same number, of
  * instructions that are exact or run with `deterministic`, have the same bits, on every device.
  * Thread-safe. */

@@ -118,6 +118,12 @@ static void middle_pair(function_id id, uint64_t *state, float *x, float *y) {
     }
 }
 
+/* A factor between two arguments of f64, of any of 64 magnitudes. */
+static double any_factor(uint64_t *state) {
+    uint64_t r = random_next(state);
+    return ldexp(random_in(state, 1, 2), (int)(r & 63)) * (r & 64 ? -1 : 1);
+}
+
 void inputs_random(const function *f, bool wide, uint64_t chunk, void *x, void *y, size_t n) {
     uint64_t state = (chunk + 1) * UINT64_C(0xD1B54A32D192ED03) + f->id * 2 + (wide ? 1 : 0);
     for (size_t i = 0; i < n; i++) {
@@ -126,6 +132,11 @@ void inputs_random(const function *f, bool wide, uint64_t chunk, void *x, void *
         if (f->args == 1) continue;
         if (!wide && i % 8 == 7) {
             middle_pair(f->id, &state, (float *)x + i, (float *)y + i);
+            continue;
+        }
+        if (wide && i % 8 == 7 && f->id != FN_POW) {
+            double small = number_of(bits, wide);
+            put(y, i, bits_of_number(small * any_factor(&state), wide), wide);
             continue;
         }
         double power = power_for(number_of(bits, wide), wide, &state);

@@ -62,14 +62,14 @@ kir_value *define_atan(kir_builder *b, hg_type type, kir_value *const *arg) {
     return sel(&k, lt(&k, a, cst(&k, 0x1p-28)), arg[0], r);
 }
 
-/* C atan2(y, x): the octant counts quarters of pi, so the answer is count · pi/4 ± atan. Tiny y/x
- * with x > 0 is the division itself. */
+/* C atan2(y, x): the octant counts quarters of pi, so the answer is count · pi/4 ± atan. y/x below
+ * 2^-32 with x > 0 is the division itself: its cube is far below the last place. */
 kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     num y = arg[0], x = arg[1], ay = magnitude(&k, y), ax = magnitude(&k, x);
     num swap = lt(&k, ax, ay), left = is_negative(&k, x);
     num n = sel(&k, swap, ax, ay), d = sel(&k, swap, ay, ax), upper;
-    num direct = both(&k, kir_not(b, left), lt(&k, ay, scaled(&k, ax, 0x1p-28)));
+    num direct = both(&k, kir_not(b, left), lt(&k, ay, scaled(&k, ax, 0x1p-32)));
     direct = either(&k, direct, both(&k, kir_not(b, left), eq(&k, ay, cst(&k, 0.0))));
     atan_operands(&k, &n, &d);
     dw t = atan_quotient(&k, n, d, &upper);
