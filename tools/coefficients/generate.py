@@ -11,7 +11,8 @@ function", ACM TOMS 16 (1990); Payne and Hanek, SIGNUM Newsletter 18 (1983).
 """
 import struct
 import sys
-from mpmath import mp, mpf, asin, atan, atanh, cbrt, chebyfit, cos, cosh, erf, erfc, exp, factorial, floor, log, nint, pi, sin, sinh, sqrt, taylor
+from mpmath import (asin, atan, atanh, cbrt, chebyfit, cos, cosh, erf, erfc, exp, factorial, floor, log, lu_solve, matrix, mp, mpf, nint, pi,
+                    polyval, sin, sinh, sqrt, taylor)
 
 mp.dps = 60
 
@@ -52,6 +53,29 @@ def poly(name, f, a, b, count, bits, comment, low=0):
         emit(name.replace("_f", "_low_f"), [round_to(x - round_to(x, bits), bits) for x in c[::-1][:low]], "what the first ones were rounded by")
 
 
+def weighted(f, weight, most, count):
+    """Coefficients of the polynomial whose largest |f - p| weight on [0, most] is least, and that error (Remez)."""
+    at = [most / 2 * (1 - cos(pi * i / count)) for i in range(count + 1)]
+    grid = [most * (mpf(i) / 2000) ** 2 for i in range(2001)]
+    values, weights = [f(x) for x in grid], [weight(x) for x in grid]
+    while True:
+        rows = [[x ** j for j in range(count)] + [(-1) ** i / weight(x)] for i, x in enumerate(at)]
+        c = list(lu_solve(matrix(rows), matrix([f(x) for x in at])))[:count]
+        errors = [(v - polyval(c[::-1], x)) * w for x, v, w in zip(grid, values, weights)]
+        peaks = [0]  # the largest error between two changes of its sign
+        for i, e in enumerate(errors):
+            if e * errors[peaks[-1]] < 0:
+                peaks.append(i)
+            elif abs(e) > abs(errors[peaks[-1]]):
+                peaks[-1] = i
+        while len(peaks) > count + 1:
+            peaks.pop(0 if abs(errors[peaks[0]]) < abs(errors[peaks[-1]]) else -1)
+        most_error = max(map(abs, errors))
+        if len(peaks) <= count or most_error < mpf("1.05") * min(abs(errors[i]) for i in peaks):
+            return c, most_error
+        at = [grid[i] for i in peaks]
+
+
 def nearest_tables():
     """Of F32 functions that are computed in F64 and rounded once (kir/define/nearest.c)."""
     s = ((sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)) ** 2 * mpf("1.0005")
@@ -77,6 +101,9 @@ def nearest_tables():
     emit("exp_twice", [v for i in range(24) for v in split_near(1 / factorial(i), 53)], "e^r, high and low, |r| <= ln2/2")
     emit("atan_twice", [v for i in range(1, 42) for v in split_near(mpf((-1) ** i) / (2 * i + 1), 53)], "(atan(t)/t - 1)/t^2 in t^2, high and low, |t| <= tan(pi/8)")
     poly("near_tail", tail, mpf(-1), (most - k) / (most + k), 22, 53, "(a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = %s, 0 <= a <= 14.75" % TAIL_K)
+    f = guarded(lambda a: log(erfc(a)) / a, mpf("1e-20"), lambda a: -2 / sqrt(pi) - 2 * a / pi)
+    c, err = weighted(f, guarded(lambda a: a * erfc(a) / erf(a), mpf("1e-20"), lambda a: sqrt(pi) / 2), mpf("3.9375"), 23)
+    emit("near_erf", [round_to(x, 53) for x in c], "log(1 - erf(a))/a, 0 <= a <= 3.9375, |error| of erf %s" % mp.nstr(err, 3))
 
 
 def split(x, bits):

@@ -362,9 +362,9 @@ typedef struct turned {
 } turned;
 
 static turned turn_small(const real *k, num x, const double *unit, double per_unit, bool cosine) {
-    num turns = scaled(k, x, per_unit);
-    if (cosine) turns = add(k, turns, cst(k, 0.5));
-    num shifted = add(k, turns, cst(k, SHIFT)), n = sub(k, shifted, cst(k, SHIFT));
+    num turns = mad(k, x, cst(k, per_unit), cst(k, cosine ? 0.5 : SHIFT));
+    num shifted = cosine ? add(k, turns, cst(k, SHIFT)) : turns;
+    num n = sub(k, shifted, cst(k, SHIFT));
     if (cosine) n = sub(k, n, cst(k, 0.5));
     num r = mad(k, n, cst(k, -unit[0]), x);
     r = mad(k, n, cst(k, -unit[1]), r);
@@ -383,6 +383,10 @@ static turned turn_large(const nearest *n, num x, bool half, bool cosine) {
     return (turned){scaled(&n->k, r, half ? half_pi_dw_f64[0] : pi_f64[0]), count};
 }
 
+static num is_large(const nearest *n) { /* not so of a NaN, which stays one */
+    const real *s = &n->single;
+    return lt(s, cst(s, 0x1p19), magnitude(s, n->x));
+}
 static turned turn_of(const nearest *n, bool half, bool cosine) {
     const real *k = &n->k, *s = &n->single;
     kir_builder *b = k->b;
@@ -393,9 +397,10 @@ static turned turn_of(const nearest *n, bool half, bool cosine) {
                           half ? two_over_pi_f64[0] : near_per_pi[0], cosine);
     kir_set(b, r, t.r);
     kir_set(b, count, t.count);
-    num branch = kir_if_begin(b, lt(s, cst(s, 0x1p19), a));
+    num branch = kir_if_begin(b, is_large(n));
     t = turn_large(n, a, half, cosine);
-    kir_set(b, r, t.r);
+    num nan = real_of(b, kir_const(b, HG_TYPE_U64, UINT64_C(0x7FF8) << 48));
+    kir_set(b, r, sel(k, lt(s, a, cst(s, (double)INFINITY)), t.r, nan));
     kir_set(b, count, t.count);
     kir_if_end(b, branch);
     t.r = kir_get(b, r);
@@ -424,17 +429,20 @@ kir_value *nearest_sin(kir_builder *b, kir_value *x) {
     nearest n = near_begin(b, x);
     static const exception LIST[] = {{0x46199998, 0xBEB1FA5D}};
     num r = sine_of(&n, turn_of(&n, false, false));
-    r = CORRECTED(&n, magnitude(&n.single, x), r, LIST);
-    return finite_or_nan(&n, with_sign_of(&n, r));
+    return with_sign_of(&n, CORRECTED(&n, magnitude(&n.single, x), r, LIST));
 }
 
 kir_value *nearest_cos(kir_builder *b, kir_value *x) {
     nearest n = near_begin(b, x);
     static const exception LIST[] = {
         {0x5F18B878, 0x3F7F14BB}, {0x6115CB11, 0x3F78142F}, {0x7908CD73, 0x3F798BB5}};
+    kir_var *result = kir_var_create(b->module, b->function, HG_TYPE_F32, 0, NULL);
     num r = sine_of(&n, turn_of(&n, false, true));
-    r = CORRECTED(&n, magnitude(&n.single, x), r, LIST);
-    return finite_or_nan(&n, r);
+    kir_set(b, result, r);
+    num branch = kir_if_begin(b, is_large(&n));
+    kir_set(b, result, CORRECTED(&n, magnitude(&n.single, x), r, LIST));
+    kir_if_end(b, branch);
+    return kir_get(b, result);
 }
 
 /* |x| = n + r, of a cosine |x| + 1/2, |r| <= 1/2; whole from 2^24 on. */
@@ -473,8 +481,7 @@ kir_value *nearest_tan(kir_builder *b, kir_value *x) {
     num top = real_of(b, kir_binary(b, KIR_XOR, sb, differ));
     num sign = int_and(b, odd, UINT64_C(1) << 63);
     num bottom = kir_binary(b, KIR_XOR, kir_binary(b, KIR_XOR, cb, differ), sign);
-    num r = narrow(&n, quotient(k, top, real_of(b, bottom)));
-    return finite_or_nan(&n, with_sign_of(&n, r));
+    return with_sign_of(&n, narrow(&n, quotient(k, top, real_of(b, bottom))));
 }
 
 /* ---- arcs ---- */
@@ -578,14 +585,13 @@ static num erfc_of(const real *k, num a) {
     return scaled(k, normal_tail(k, scaled(k, a, sqrt2_f64[0]), power), 2.0);
 }
 
+/* 1 - e^(a P(a)): the error of P counts as little as there is left of 1. */
 kir_value *nearest_erf(kir_builder *b, kir_value *x) {
     nearest n = near_begin(b, x);
     const real *k = &n.k, *s = &n.single;
-    num given = at_most(s, magnitude(s, x), 4.0), a = widen(&n, given), z = mul(k, a, a);
-    num small = mad(k, a, SERIES(k, erf_small_f64, z), a);
-    num large = sub(k, cst(k, 1.0), erfc_of(k, a));
-    num r = narrow(&n, sel(k, lt(s, given, cst(s, 0.875)), small, large));
-    return real_with_sign(b, r, x);
+    num a = widen(&n, at_most(s, magnitude(s, x), 3.9375));
+    num r = expm1_of(k, mul(k, a, SERIES(k, near_erf, a)));
+    return real_with_sign(b, magnitude(s, narrow(&n, r)), x);
 }
 
 kir_value *nearest_erfc(kir_builder *b, kir_value *x) {
