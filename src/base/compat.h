@@ -129,6 +129,14 @@ static inline uint64_t hg_row_of_4(uint64_t *u, uint64_t q, const uint64_t *m, u
 }
 #endif
 
+/* (high, low) / d for high below d, which one division of the machine does. */
+#define HG_HAVE_DIVIDE_128
+static inline uint64_t hg_divide_128(uint64_t high, uint64_t low, uint64_t d, uint64_t *rest) {
+    uint64_t q;
+    __asm__("divq %[d]" : "=a"(q), "=d"(*rest) : "a"(low), "d"(high), [d] "r"(d) : "cc");
+    return q;
+}
+
 /* The registers of the floating-point environment: of SSE, and of the x87 unit. Nothing that
  * touches memory moves across. */
 static inline uint32_t hg_mxcsr_read(void) {

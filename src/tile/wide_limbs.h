@@ -213,7 +213,40 @@ static inline void tile_wide_divide_lane(uint64_t *u, uint64_t *v, uint32_t n, c
     if (rest ? minus_u : minus_u != minus_v) tile_wide_negate(u, n);
 }
 
+/* Two limbs, mostly by one: no digits are guessed. By zero both are zero. */
+static inline hg_u128 tile_wide_divide_2(hg_u128 u, hg_u128 v, const int rest) {
+    if (!v) return 0;
+#if defined(HG_HAVE_DIVIDE_128)
+    if (!(v >> 64)) {
+        const uint64_t d = (uint64_t)v;
+        uint64_t high = (uint64_t)(u >> 64), above = 0, left;
+        if (high >= d) above = high / d, high %= d;
+        const uint64_t q = hg_divide_128(high, (uint64_t)u, d, &left);
+        return rest ? left : (hg_u128)above << 64 | q;
+    }
+#endif
+    return rest ? u % v : u / v;
+}
+
+static inline void tile_wide_division_2(const tile_wide *w, const int is_signed, const int rest) {
+    for (uint64_t i = 0, width = w->width; i < w->n; i++) {
+        if (w->active && !w->active[i]) continue;
+        hg_u128 u = (hg_u128)w->a[i + width] << 64 | w->a[i],
+                v = (hg_u128)w->b[i + width] << 64 | w->b[i];
+        const int minus_u = is_signed && w->a[i + width] >> 63,
+                  minus_v = is_signed && w->b[i + width] >> 63;
+        hg_u128 r = tile_wide_divide_2(minus_u ? -u : u, minus_v ? -v : v, rest);
+        if (rest ? minus_u : minus_u != minus_v) r = -r;
+        w->d[i] = (uint64_t)r;
+        w->d[i + width] = (uint64_t)(r >> 64);
+    }
+}
+
 static inline void tile_wide_division(const tile_wide *w, const int is_signed, const int rest) {
+    if (w->limbs == 2) {
+        tile_wide_division_2(w, is_signed, rest);
+        return;
+    }
     tile_wide_number u[TILE_WIDE_LANES], v[TILE_WIDE_LANES];
     for (uint64_t lane = 0; lane < w->n; lane += TILE_WIDE_LANES) {
         const uint64_t lanes = tile_wide_lanes(w, lane);
