@@ -45,6 +45,7 @@ def _build():
         flags = ["-DCMAKE_C_FLAGS=-ffunction-sections -fdata-sections"] + [f"-DCMAKE_{kind}_LINKER_FLAGS=-Wl,--gc-sections"
                                                                           for kind in ("EXE", "SHARED", "MODULE")]
         subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHG_TESTS=OFF",
+                        "-DHG_PACK_RELOCATIONS=OFF",  # older systems' loaders do not know packed ones
                         f"-DPython3_EXECUTABLE={sys.executable}", *flags], check=True, stdout=sys.stderr)
     targets = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], check=True, capture_output=True, text=True).stdout
     if "hologram_native:" not in targets and "_native.abi3.so:" not in targets:
@@ -71,7 +72,8 @@ def _stripped(path):
 
 def _tag(data):
     """manylinux_X_Y of the newest symbol of glibc that machine code needs."""
-    newest = max((tuple(map(int, one.split(b"."))) for one in re.findall(rb"GLIBC_(2\.\d+)\0", data)), default=(2, 17))
+    needs = [tuple(map(int, one.split(b"."))) for one in re.findall(rb"GLIBC_(2\.\d+)\0", data)]
+    newest = max([(2, 17), *needs, *[(2, 36)] * (b"GLIBC_ABI_DT_RELR\0" in data)])
     return f"manylinux_{newest[0]}_{newest[1]}_{os.uname().machine}"
 
 

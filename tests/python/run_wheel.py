@@ -45,7 +45,7 @@ try:
         metadata = file.read(next(name for name in names if name.endswith("/METADATA"))).decode()
         check("Requires-Python: >=3.11" in metadata, "Requires-Python")
         machine = b"".join(file.read(name) for name in names if name.startswith("hologram/lib/") or name.endswith(".so"))
-    newest = max(int(one) for one in re.findall(rb"GLIBC_2\.(\d+)\0", machine))
+    newest = max(int(one) for one in [*re.findall(rb"GLIBC_2\.(\d+)\0", machine), *[36] * (b"GLIBC_ABI_DT_RELR\0" in machine)])
     check(f"-cp311-abi3-manylinux_2_{newest}_" in wheel, f"{os.path.basename(wheel)}: the machine code needs glibc 2.{newest}")
     with zipfile.ZipFile(wheel) as file:  # what pip does with it
         place = os.path.join(folder, "site")
