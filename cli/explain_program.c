@@ -234,6 +234,7 @@ static void explain_json(cli *c, const hg_explained *list) {
 }
 
 void cli_explain_program(cli *c, bool why_slow) {
+    static const hg_explain_native native = {native_caps, native_form};
     counts n = {0};
     uint32_t kernels = 0;
     hg_config config;
@@ -241,7 +242,7 @@ void cli_explain_program(cli *c, bool why_slow) {
     hg_explained_kernel *each = hg_calloc((size_t)c->program->inst_count + 1, sizeof *each);
     hg_status status = list && each ? hg_config_load(NULL, &config) : hg_fail_memory();
     if (status == HG_OK)
-        status = hg_explain(c->program, config.cpu_level, native_form, list, each, &kernels);
+        status = hg_explain(c->program, config.cpu_level, &native, list, each, &kernels);
     for (uint32_t i = 0; i < c->program->inst_count && status == HG_OK; i++)
         count_one(&list[i], i, &n);
     if (status != HG_OK)

@@ -34,15 +34,32 @@ static LLVMValueRef call(jit_printer *p, const char *name, LLVMValueRef a, LLVMV
 
 /* ---- integers ---- */
 
+/* Of integers of twice the width. */
+static LLVMValueRef whole_product(jit_printer *p, const vec_value *v, LLVMValueRef a,
+                                  LLVMValueRef b) {
+    LLVMTypeRef wide = as_many(p, v, LLVMIntTypeInContext(p->context, bytes_of(v) * 16));
+    return LLVMBuildMul(p->b, LLVMBuildZExt(p->b, a, wide, ""), LLVMBuildZExt(p->b, b, wide, ""),
+                        "");
+}
+
 static LLVMValueRef high_product(jit_printer *p, const vec_value *v, LLVMValueRef a,
                                  LLVMValueRef b) {
     uint32_t bits = bytes_of(v) * 8;
-    LLVMTypeRef narrow = LLVMTypeOf(a), element = LLVMIntTypeInContext(p->context, bits * 2),
-                wide = as_many(p, v, element);
-    LLVMValueRef product = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, a, wide, ""),
-                                        LLVMBuildZExt(p->b, b, wide, ""), "");
-    return LLVMBuildTrunc(p->b, LLVMBuildLShr(p->b, product, number(p, v, element, bits), ""),
-                          narrow, "");
+    LLVMTypeRef element = LLVMIntTypeInContext(p->context, bits * 2);
+    LLVMValueRef high = LLVMBuildLShr(p->b, whole_product(p, v, a, b), number(p, v, element, bits),
+                                      "");
+    return LLVMBuildTrunc(p->b, high, LLVMTypeOf(a), "");
+}
+
+/* Where the high half comes next, one instruction makes both. */
+static LLVMValueRef low_product(jit_printer *p, const vec_value *v, LLVMValueRef a,
+                                LLVMValueRef b) {
+    const vec_value *next = v->next;
+    bool both = bytes_of(v) == 8 && (!v->each || p->level.lanes == 1) && next &&
+                next->op == VEC_PRIM && next->prim == KIR_MULHI_U && next->args[0] == v->args[0] &&
+                next->args[1] == v->args[1];
+    return both ? LLVMBuildTrunc(p->b, whole_product(p, v, a, b), LLVMTypeOf(a), "")
+                : LLVMBuildMul(p->b, a, b, "");
 }
 
 /* Integers of up to 32 bits divide as floats that hold them, exactly: the quotient of two integers
@@ -403,7 +420,7 @@ static LLVMValueRef arithmetic(jit_printer *p, const vec_value *v) {
     switch ((kir_op)v->prim) {
     case KIR_ADD: return LLVMBuildAdd(p->b, a, b, "");
     case KIR_SUB: return LLVMBuildSub(p->b, a, b, "");
-    case KIR_MUL: return LLVMBuildMul(p->b, a, b, "");
+    case KIR_MUL: return low_product(p, v, a, b);
     case KIR_MULHI_U: return high_product(p, v, a, b);
     case KIR_UDIV:
     case KIR_UREM:

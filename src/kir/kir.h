@@ -394,6 +394,7 @@ typedef struct kir_caps {
     bool subnormals;   /* f32 (and f64) keep subnormals */
     bool half;         /* H2F F2H B2F F2B */
     bool dot4;         /* DOT4_S DOT4_U */
+    bool limb_values; /* integers of few limbs are values, one a limb, where that is not too much */
     bool block; /* sums and scans of integers that all lanes of a block take part in stay a BLOCK */
     bool folds_zeros; /* the compiler takes x + 0 for x, x * 0, 0 / x and x - x for 0, whatever x
                          is: it must not see such zeros */

@@ -7,13 +7,15 @@
 
 #include "kir/builder.h"
 
-/* What a value became: one value, two (low and high half), or a private array of limbs. */
+/* What a value became: one value, two (low and high half), one a limb, or a private array of limbs.
+ */
+enum { REWRITE_MOST_PARTS = 8 };
 typedef struct rewrite_value {
-    kir_value *v[2];
+    kir_value *v[REWRITE_MOST_PARTS];
     kir_var *array;
 } rewrite_value;
 typedef struct rewrite_var {
-    kir_var *v[2];
+    kir_var *v[REWRITE_MOST_PARTS];
 } rewrite_var;
 
 typedef struct rewrite_pass rewrite_pass;

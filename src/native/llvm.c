@@ -184,6 +184,8 @@ static void level_of(tile_level level, native_level *how) {
     how->options.dot4 = level == TILE_LEVEL_V4 && hg_cpu_supports("avx512vnni");
 }
 
+static void caps_of(kir_caps *caps) { caps->limb_values = true; }
+
 static const char *open_compiler(char reason[256]) {
     const hg_jit_table *table = open_once(reason);
     return table ? table->compiler : NULL;
@@ -199,6 +201,7 @@ static void release(uint8_t *bytes) { module.table->release(bytes); }
 
 const native_compiler native_llvm = {.name = "LLVM",
                                      .level = level_of,
+                                     .caps = caps_of,
                                      .possible = possible,
                                      .there = there,
                                      .open = open_compiler,

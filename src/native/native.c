@@ -82,10 +82,32 @@ static uint32_t lanes_for(const maker *m, const kir_module *module) {
     return row % lanes == 0 ? lanes : m->level.lanes;
 }
 
+/* High products of 64 bits are an instruction of scalars, and of no vectors. Where they, and what
+ * carries them on, are all that there is, a lane is as fast alone. */
+enum { PRODUCTS_LOG = 5 };
+static bool is_for_scalars(const kir_module *module) {
+    uint64_t all = 0, products = 0;
+    if (module->uses_barrier || module->uses_shared) return false;
+    for (const kir_function *f = module->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (!kir_is_value(v)) continue;
+            all++;
+            products += v->op == KIR_MULHI_U && v->type == HG_TYPE_U64;
+        }
+    return products << PRODUCTS_LOG > all;
+}
+
 static maker maker_for(const native_compiler *by, tile_level level, const kir_module *module,
                        bool blocks) {
     maker m = {.by = by, .level = level_of(by, level), .blocks = blocks};
-    m.lanes = lanes_for(&m, module);
+    kir_caps caps = {0};
+    if (by && by->caps) by->caps(&caps);
+    if (caps.limb_values && !m.level.fixed && is_for_scalars(module)) {
+        m.lanes = 1;
+        m.blocks = false;
+    } else {
+        m.lanes = lanes_for(&m, module);
+    }
     return m;
 }
 
@@ -213,7 +235,7 @@ static void compile_alone(const maker *m, const char *name, const hg_patience *p
                           kir_module **module, hg_jit_object *object) {
     maker alone = *m;
     alone.lanes = 1;
-    if (!m->parts || m->blocks || m->level.fixed || m->by->loader->begin) return;
+    if (!m->parts || m->lanes == 1 || m->blocks || m->level.fixed || m->by->loader->begin) return;
     HG_IGNORE(compile_object(&alone, name, patience, module, object));
 }
 

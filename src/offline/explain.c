@@ -90,7 +90,7 @@ static hg_status explain_kernel(kir_module *m, const hg_program *p, uint32_t ker
 
 typedef struct native {
     tile_level level;
-    hg_explain_form *form;
+    const hg_explain_native *by;
     uint32_t kernel; /* that is looked at */
 } native;
 
@@ -152,7 +152,7 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, const 
     vec_kernel *k = NULL;
     vec_turn_size turns;
     kernel->level = tile_level_name(of->level);
-    hg_status status = of->form(of->level, low, &k, &turns);
+    hg_status status = of->by->form(of->level, low, &k, &turns);
     if (status == HG_ERROR_ISA) {
         snprintf(kernel->reason, sizeof kernel->reason, "%s", hg_last_error_text());
         return HG_OK;
@@ -182,7 +182,7 @@ static hg_status explain_native(kir_module *m, const hg_program *p, const native
                                 hg_explained *list, hg_explained_kernel *kernel) {
     kir_caps caps;
     kir_module *low = NULL;
-    vec_caps(&caps);
+    of->by->caps(&caps);
     kir_compilation c = {.caps = &caps};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m, &low));
     hg_status status = explain_form(low, p, of, list, kernel);
@@ -201,9 +201,9 @@ static hg_status explain_plan(const hg_plan *plan, const hg_program *p, native *
     return HG_OK;
 }
 
-hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form,
+hg_status hg_explain(const hg_program *program, const char *level, const hg_explain_native *by,
                      hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) {
-    native of = {.form = form};
+    native of = {.by = by};
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;

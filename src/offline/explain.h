@@ -57,14 +57,18 @@ typedef struct hg_explained_kernel {
     char reason[120];         /* why it has none */
 } hg_explained_kernel;
 
-/* The vector form of native code: native_form (native/native.h), which this room does not see. */
-typedef hg_status hg_explain_form(tile_level level, const kir_module *module, vec_kernel **kernel,
-                                  vec_turn_size *turns);
+/* Native code: what its kernels may have, and their vector form. native_caps and native_form
+ * (native/native.h), which this room does not see. */
+typedef struct hg_explain_native {
+    void (*caps)(kir_caps *caps);
+    hg_status (*form)(tile_level level, const kir_module *module, vec_kernel **kernel,
+                      vec_turn_size *turns);
+} hg_explain_native;
 
 /* As the CPU's level of this name has it (HOLOGRAM_CPU_LEVEL; "" is the best of this machine); it
  * need not be one of this machine. list: one an instruction, at least inst_count of them. kernels:
  * as many, and one more; count: how many kernels the program is. */
-hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form,
+hg_status hg_explain(const hg_program *program, const char *level, const hg_explain_native *native,
                      hg_explained *list, hg_explained_kernel *kernels,
                      uint32_t *count) HG_NODISCARD;
 

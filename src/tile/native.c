@@ -38,7 +38,7 @@ bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
 /* Threads share pieces of few lanes where each may take long; what a thread has got it runs in few
  * calls: between two it looks whether it has to stop. Without loops and wide integers that is often
  * enough after so many lanes and operations. */
-enum { MANY = 4096, FEW_TURNS = 4, MOST = 1 << 16, MOST_WORK = 1 << 21 };
+enum { MANY = 4096, FEW_TURNS = 4, LEAST = 16, MOST = 1 << 16, MOST_WORK = 1 << 21 };
 static uint32_t lanes_at_once(const tile_kernel *kernel) {
     if (kernel->has_loop || kernel->block_mode || kernel->frame.array_bytes) return MANY;
     uint32_t lanes = MOST_WORK / (kernel->code.count + 1) / MANY * MANY;
@@ -131,7 +131,9 @@ static void run_either(const tile_kernel *kernel, const tile_native *native, hgv
 /* ---- lanes of a call ---- */
 
 static uint32_t lanes_for_call(const tile_run_state *state, const tile_native *native, bool piece) {
-    const uint32_t few = state->kernel->block_mode ? MANY / 8 : FEW_TURNS * native->lanes;
+    const uint32_t few = state->kernel->block_mode ? MANY / 8
+                         : native->lanes > LEAST   ? FEW_TURNS * native->lanes
+                                                   : FEW_TURNS * LEAST;
     uint32_t lanes = !piece                    ? lanes_at_once(state->kernel)
                      : state->kernel->has_loop ? few
                                                : MANY,

@@ -153,6 +153,7 @@ bool c_vectors_use(const char *words, char reason[256]) {
         if (!open_module(reason)) return false;
         use.compile = compile_by_module;
         use.release = release_by_module;
+        use.caps = machine->caps;
     }
     snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", chosen.words);
     if (!module && system(command) != 0)

@@ -1,14 +1,14 @@
 /* Wide integers (u128 … u4096) become private arrays of limbs, their operations calls of functions
  * that loop over limbs. A value's array is handed to another value after its last use, so a
  * function needs as many arrays as values live at once.
- * Requires: of wide types no DERIVED but powm. Provides: no value, variable, constant or input wider than 64 bits. */
+ * Requires: called by the pass over wide integers. */
 #include "kir/legalise/wide.h"
 #include "kir/access.h"
 #include "kir/builder.h"
 #include "kir/sugar.h"
 #include <string.h>
 
-static kir_var *take_array(rewrite_pass *p, uint8_t type) {
+kir_var *wide_take_array(rewrite_pass *p, uint8_t type) {
     kir_var **list = &wide(p)->unused[type - HG_TYPE_U128], *v = *list;
     if (v)
         *list = v->scratch;
@@ -21,16 +21,23 @@ static kir_var *take_array(rewrite_pass *p, uint8_t type) {
     return v;
 }
 
+void wide_give_array(rewrite_pass *p, uint8_t type, kir_var *array) {
+    kir_var **list = &wide(p)->unused[type - HG_TYPE_U128];
+    array->scratch = *list;
+    *list = array;
+}
+
 static kir_var *array_of(const rewrite_pass *p, const kir_value *v, uint8_t i) {
     return p->values[v->args[i]->id].array;
 }
 
 /* ---- where each value's array is free again ---- */
 
-static void begin_function(rewrite_pass *p) {
+void wide_begin_arrays(rewrite_pass *p) {
     wide_state *s = wide(p);
     const kir_function *f = p->function;
     memset(s->unused, 0, sizeof s->unused);
+    if (s->values) return;
     for (uint32_t i = 0; i < f->value_count; i++) s->release[i] = s->release_next[i] = 0;
     uint32_t *last = hg_calloc(f->value_count + 1u, sizeof *last);
     if (!last) {
@@ -54,22 +61,21 @@ static void begin_function(rewrite_pass *p) {
     hg_free(last);
 }
 
-static void after(rewrite_pass *p, const kir_value *v) {
+void wide_release_arrays(rewrite_pass *p, const kir_value *v) {
     wide_state *s = wide(p);
-    for (uint32_t id = s->release[v->id]; id; id = s->release_next[id - 1]) {
+    for (uint32_t id = s->release[v->id]; id && !s->values; id = s->release_next[id - 1]) {
         kir_var *array = p->values[id - 1].array;
         if (!array) continue;
-        uint32_t width = 0;
-        while (wide_limbs(p, (uint8_t)(HG_TYPE_U128 + width)) != array->length) width++;
-        array->scratch = s->unused[width];
-        s->unused[width] = array;
+        uint8_t type = HG_TYPE_U128;
+        while (wide_limbs(p, type) != array->length) type++;
+        wide_give_array(p, type, array);
     }
 }
 
 /* ---- operations ---- */
 
 static void call_binary(rewrite_pass *p, const kir_value *v, kir_op op) {
-    kir_var *r = take_array(p, v->type);
+    kir_var *r = wide_take_array(p, v->type);
     p->values[v->id].array = r;
     kir_call(&p->b, wide_function(p, op, v->type), 0, NULL,
              (kir_var *[]){r, array_of(p, v, 0), array_of(p, v, 1)});
@@ -85,7 +91,7 @@ static void constant(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     wide_state *s = wide(p);
     uint32_t n = wide_limbs(p, v->type), size = s->limb_bits / 8, low = n;
-    kir_var *r = take_array(p, v->type);
+    kir_var *r = wide_take_array(p, v->type);
     p->values[v->id].array = r;
     uint64_t limbs[128];
     for (uint32_t i = 0; i < n; i++) {
@@ -106,39 +112,44 @@ static void constant(rewrite_pass *p, const kir_value *v) {
 }
 
 /* One module input a limb, appended to the module's inputs once. */
+static void add_inputs(rewrite_pass *p, const kir_value *v) {
+    wide_state *s = wide(p);
+    s->limbs_of_input[v->u.imm] = (uint32_t)p->out->inputs.count;
+    for (uint32_t i = 0; i < wide_limbs(p, v->type); i++) {
+        kir_input *in = hg_vec_push(&p->out->inputs);
+        if (!in) {
+            p->b.failed = true;
+            return;
+        }
+        *in = p->in->inputs.data[v->u.imm];
+        in->name = p->out->inputs.data[v->u.imm].name; /* the copy's own */
+        in->type = s->limb;
+        in->limb_bytes = (uint8_t)(s->limb_bits / 8);
+        in->limb = (uint16_t)i;
+    }
+}
+
+kir_value *wide_input(rewrite_pass *p, const kir_value *v, uint32_t limb) {
+    const uint32_t *first = &wide(p)->limbs_of_input[v->u.imm];
+    if (*first == 0) add_inputs(p, v);
+    kir_value *made = kir_emit(&p->b, KIR_INPUT, wide(p)->limb, 0, NULL);
+    made->u.imm = *first + limb;
+    return made;
+}
+
 static void input(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
-    wide_state *s = wide(p);
-    uint32_t n = wide_limbs(p, v->type), *first = &s->limbs_of_input[v->u.imm];
-    kir_var *r = take_array(p, v->type);
+    kir_var *r = wide_take_array(p, v->type);
     p->values[v->id].array = r;
-    if (*first == 0) {
-        *first = (uint32_t)p->out->inputs.count;
-        for (uint32_t i = 0; i < n; i++) {
-            kir_input *in = hg_vec_push(&p->out->inputs);
-            if (!in) {
-                p->b.failed = true;
-                return;
-            }
-            *in = p->in->inputs.data[v->u.imm];
-            in->name = p->out->inputs.data[v->u.imm].name; /* the copy's own */
-            in->type = s->limb;
-            in->limb_bytes = (uint8_t)(s->limb_bits / 8);
-            in->limb = (uint16_t)i;
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        kir_value *limb = kir_emit(b, KIR_INPUT, s->limb, 0, NULL);
-        limb->u.imm = *first + i;
-        kir_array_set(b, r, u32(b, i), limb);
-    }
+    for (uint32_t i = 0; i < wide_limbs(p, v->type); i++)
+        kir_array_set(b, r, u32(b, i), wide_input(p, v, i));
 }
 
 /* A scalar in the low limbs of a new array, the rest filled. */
 static void widen(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     wide_state *s = wide(p);
-    kir_var *r = take_array(p, v->type);
+    kir_var *r = wide_take_array(p, v->type);
     p->values[v->id].array = r;
     kir_value *x = rewrite_arg(p, v, 0), *last = x;
     uint32_t from = kir_type_bits(x->type), used = 1;
@@ -182,7 +193,7 @@ static bool convert(rewrite_pass *p, const kir_value *v) {
                     kir_call(&p->b, wide_convert(p, (kir_op)v->op, v->type, from), 0, NULL,
                              (kir_var *[]){array_of(p, v, 0)}));
     } else {
-        kir_var *r = take_array(p, v->type);
+        kir_var *r = wide_take_array(p, v->type);
         p->values[v->id].array = r;
         kir_function *f = wide_convert(p, (kir_op)v->op, v->type, from);
         if (extend || v->op == KIR_TRUNC) {
@@ -219,7 +230,7 @@ static void memory(rewrite_pass *p, const kir_value *v) {
         check->u.mem = v->u.mem;
         check->u.mem.bytes_wide = (uint16_t)kir_type_bytes(type);
     }
-    kir_var *r = store ? array_of(p, v, (uint8_t)(v->nargs - 1)) : take_array(p, type);
+    kir_var *r = store ? array_of(p, v, (uint8_t)(v->nargs - 1)) : wide_take_array(p, type);
     p->values[v->id].array = r;
     bool flat = v->u.mem.space == KIR_FLAT;
     if (flat) args[0] = flat_base(b, args[0], v->u.mem.disp);
@@ -261,7 +272,7 @@ static bool lower_on_wide(rewrite_pass *p, const kir_value *v, uint8_t type) {
     case KIR_LSHR:
     case KIR_ASHR: {
         kir_value *amount = rewrite_arg(p, v, 1);
-        kir_var *r = take_array(p, type);
+        kir_var *r = wide_take_array(p, type);
         p->values[v->id].array = r;
         kir_call(b, wide_function(p, op, type), 1, &amount, (kir_var *[]){r, array_of(p, v, 0)});
         return true;
@@ -277,7 +288,7 @@ static bool lower_on_wide(rewrite_pass *p, const kir_value *v, uint8_t type) {
     case KIR_CLZ: {
         kir_value *n = kir_call(b, wide_function(p, op, type), 0, NULL,
                                 (kir_var *[]){array_of(p, v, 0)});
-        kir_var *r = take_array(p, type);
+        kir_var *r = wide_take_array(p, type);
         p->values[v->id].array = r;
         if (wide(p)->limb != HG_TYPE_U32) n = kir_convert(b, KIR_ZEXT, wide(p)->limb, n);
         kir_array_set(b, r, u32(b, 0), n);
@@ -288,7 +299,7 @@ static bool lower_on_wide(rewrite_pass *p, const kir_value *v, uint8_t type) {
     }
 }
 
-static bool lower(rewrite_pass *p, const kir_value *v) {
+bool wide_lower_arrays(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     switch ((kir_op)v->op) {
     case KIR_ZEXT:
@@ -315,7 +326,7 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     kir_var *r;
     switch ((kir_op)v->op) {
     case KIR_DERIVED: {
-        kir_var *arrays[] = {take_array(p, v->type), array_of(p, v, 0), array_of(p, v, 1),
+        kir_var *arrays[] = {wide_take_array(p, v->type), array_of(p, v, 0), array_of(p, v, 1),
                              array_of(p, v, 2)};
         p->values[v->id].array = arrays[0];
         kir_call(b, wide_powm(p, v->type), 0, NULL, arrays);
@@ -326,14 +337,14 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     case KIR_LOAD: memory(p, v); return true;
     case KIR_SELECT: {
         kir_value *flag = kir_select(b, rewrite_arg(p, v, 0), u32(b, 1), u32(b, 0));
-        r = take_array(p, v->type);
+        r = wide_take_array(p, v->type);
         p->values[v->id].array = r;
         kir_call(b, wide_function(p, KIR_SELECT, v->type), 1, &flag,
                  (kir_var *[]){r, array_of(p, v, 1), array_of(p, v, 2)});
         return true;
     }
     case KIR_VAR_GET: /* a copy: the variable may change before the value's last use */
-        r = take_array(p, v->type);
+        r = wide_take_array(p, v->type);
         p->values[v->id].array = r;
         kir_call(b, wide_copy(p, v->type), 0, NULL, (kir_var *[]){r, p->vars[v->u.var->id].v[0]});
         return true;
@@ -343,36 +354,9 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     }
 }
 
-static bool declare_var(rewrite_pass *p, const kir_var *v, kir_function *owner) {
-    if (!is_wide(v->type)) return false;
+bool wide_declare_array(rewrite_pass *p, const kir_var *v, kir_function *owner) {
     kir_var *copy = kir_var_create(p->out, owner, wide(p)->limb, wide_limbs(p, v->type), v->name);
     p->vars[v->id].v[0] = copy;
     if (!copy || v->length) p->b.failed = true;
     return true;
-}
-
-static const rewrite_rules WIDE_RULES = {
-    .lower = lower, .declare_var = declare_var, .begin_function = begin_function, .after = after};
-
-hg_status legal_wide(const kir_module *in, const kir_caps *caps, kir_module **out) {
-    wide_state s = {.limb = caps->i64 ? HG_TYPE_U64 : HG_TYPE_U32,
-                    .limb_bits = caps->i64 ? 64 : 32};
-    uint32_t most = 0;
-    for (kir_function *f = in->functions; f; f = f->next) {
-        uint32_t n = kir_number(f);
-        if (n > most) most = n;
-    }
-    s.release = hg_calloc(most + 1u, sizeof *s.release);
-    s.release_next = hg_calloc(most + 1u, sizeof *s.release_next);
-    s.limbs_of_input = hg_calloc((size_t)in->inputs.count + 1, sizeof *s.limbs_of_input);
-    hg_status status = HG_ERROR_OUT_OF_MEMORY;
-    *out = NULL;
-    if (s.release && s.release_next && s.limbs_of_input)
-        status = rewrite_run(in, caps, &WIDE_RULES, &s, out);
-    else
-        status = hg_fail_memory();
-    hg_free(s.release);
-    hg_free(s.release_next);
-    hg_free(s.limbs_of_input);
-    return status;
 }

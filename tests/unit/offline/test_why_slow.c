@@ -197,12 +197,13 @@ static uint64_t count_steps(const char *text, const char *level, uint32_t lanes,
 /* ---- what is said of it ---- */
 
 static double said(const char *text, const char *level, uint32_t *lanes, vec_cost *first) {
+    static const hg_explain_native native = {native_caps, native_form};
     hg_program *p = assemble(text);
     hg_explained list[256];
     hg_explained_kernel kernels[257];
     uint32_t count = 0;
     double sum = 0;
-    CHECK_OK(hg_explain(p, level, native_form, list, kernels, &count));
+    CHECK_OK(hg_explain(p, level, &native, list, kernels, &count));
     CHECK_U64(count, 1);
     CHECK(kernels[0].native);
     *lanes = kernels[0].lanes;
