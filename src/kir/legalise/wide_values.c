@@ -14,13 +14,13 @@ enum { MOST_MADE = 2048 };
 
 static uint32_t limbs_in(uint8_t type) { return kir_type_bits(type) / LIMB_BITS; }
 
-/* About how many an operation becomes. */
+/* About how many an operation on wide integers becomes; another one: 0. */
 static uint64_t made_of(const kir_value *v) {
-    uint64_t n = is_wide(v->type) ? limbs_in(v->type) : 1;
+    uint64_t n = is_wide(v->type) ? limbs_in(v->type) : 0;
     for (uint8_t i = 0; i < v->nargs; i++)
         if (is_wide(v->args[i]->type) && limbs_in(v->args[i]->type) > n)
             n = limbs_in(v->args[i]->type);
-    return v->op == KIR_MUL && n > 1 ? 4 * n * n : 3 * n;
+    return v->op == KIR_MUL ? 4 * n * n : 3 * n;
 }
 
 bool wide_suits_values(const kir_module *m) {
