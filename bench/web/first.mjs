@@ -1,6 +1,7 @@
 // The first result of a page that was never loaded before, on WebAssembly and on WebGPU, and what the time went into.
 //     node bench/web/first.mjs PACKAGE [BROWSERS [PROGRAM]]     PACKAGE is the unpacked package (tar xzf dist/hologram-*.tgz), PROGRAM an
 // .atlas file without inputs in place of x + 1; a new browser for each
+// HOLOGRAM_BENCH_ENTRY=index-core.js: hologram/wasm, on WebAssembly alone.
 // The control: WebGPU with HOLOGRAM_BENCH_CONTROL=ms, which every pipeline takes longer; no goal is met with 1000.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -10,6 +11,7 @@ import { Page, WEBGPU } from '../../tests/npm/chromium.mjs';
 const [folder, count = '5', program] = process.argv.slice(2);
 const GOALS = { wasm: 1000, webgpu: 1500 };
 const own = program ? await readFile(program, 'utf8') : null;
+const entry = process.env.HOLOGRAM_BENCH_ENTRY ?? 'index.js';
 const control = Number(process.env.HOLOGRAM_BENCH_CONTROL ?? 0);
 const TYPES = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = '<!doctype html><meta charset="utf-8"><title>First result</title><script type="module" src="/page.js"></script>';
@@ -29,7 +31,7 @@ waits(globalThis.GPU, 'requestAdapter');
 waits(globalThis.GPUAdapter, 'requestDevice');
 waits(globalThis.GPUDevice, 'createComputePipelineAsync');
 waits(globalThis.GPUBuffer, 'mapAsync');
-const { load } = await import('/package/index.js');
+const { load } = await import('/package/${entry}');
 const text = '.atlas 1\\n.program p\\n.param x buffer f32 in [n]\\n.param y buffer f32 out [n]\\n.param n u64\\n.lanes n\\n    y[global] = x[global] + 1.0\\n';
 const marks = { imported: performance.now() };
 const hg = await load();
@@ -58,7 +60,7 @@ async function answer({ url }, response) {
 
 const server = createServer((request, response) => answer(request, response));
 await new Promise((go) => server.listen(0, '127.0.0.1', go));
-for (const backend of ['wasm', 'webgpu']) {
+for (const backend of entry === 'index.js' ? ['wasm', 'webgpu'] : ['wasm']) {
   const all = [];
   for (let i = 0; i < Number(count); i++) {
     const page = await Page.start(WEBGPU);

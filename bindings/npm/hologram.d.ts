@@ -49,7 +49,7 @@ export class HologramError extends Error {
 }
 
 export interface LoadOptions {
-  /** Where hologram.wasm is, unless beside the module. */
+  /** Where hologram.wasm is, unless beside the module; of hologram/wasm, hologram-core.wasm. */
   wasmUrl?: string | URL;
   /** Its bytes instead. */
   bytes?: ArrayBuffer | Uint8Array;
@@ -61,7 +61,7 @@ export interface LoadOptions {
   progress?(loaded: number, total: number): void;
   /** Ends this wait, and the loading itself when nobody else waits for it. */
   signal?: AbortSignal;
-  /** Where WebGPU comes from, unless navigator.gpu: the same object of a package for Node. null: there is none. */
+  /** Where WebGPU comes from, unless navigator.gpu: the same object of a package for Node. null: there is none. Not of hologram/wasm. */
   gpu?: object | null;
 }
 

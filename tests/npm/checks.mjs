@@ -275,6 +275,10 @@ export const checks = {
   },
 };
 
+/** Those that hologram/wasm must fail. */
+export const WHOLE = ['wrong calls are refused', 'what lies in memory of the library is given while it grows', 'what is disposed while it runs', 'numbers are printed',
+  'programs, bindings and buffers', 'an array graph runs', 'tensors and operations'];
+
 /** { passed, failed, messages } of checks by their names, each called with what is given. only: those whose names have it. */
 export async function runChecks(checks, given, only = null) {
   const count = { passed: 0, failed: 0, messages: [] };

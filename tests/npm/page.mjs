@@ -40,6 +40,14 @@ await part('first result', async () => {
   const { y } = await hg.run(text, { x: [1] });
   expect(y[0] === 2, `got ${y}`);
 });
+await part('core', async () => {
+  const { load } = await import('./node_modules/hologram/index-core.js');
+  const core = await load();
+  const { y } = await core.run('.atlas 1\n.program p\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = 2.0\n', { n: 2 });
+  expect(y.join() === '2,2', `got ${y}`);
+  expect(core.backends().join() === 'wasm' && !core.webgpu.there, core.backends());
+  core.close();
+});
 const { run } = await import('./checks.mjs');
 await part('page', () => run(hg, hologram));
 await part('conformance', async () => {

@@ -1,12 +1,15 @@
 #!/bin/sh
 # The npm package from its tarball: the whole library compiled to wasm32, without a C library, in Node and in a browser's page and worker.
 # Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node, 1,000 random programs, functions of 2^20 inputs each, and Firefox. Then the package through bundlers and TypeScript, and
-# the page of examples/web over it.
+# the page of examples/web over it. HG_SLICE=long has wasm-opt make the modules smaller first, where that is installed, as `make npm` does.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 wasm-ld-14 cmake ninja node
 site=build/npm/site
 mkdir -p build/npm
-if ! /usr/bin/python3 -B bindings/npm/build.py --native "$HG_BUILD_DIR" --build build/npm build/npm >build/npm.log 2>&1; then
+quick=--quick
+[ "${HG_SLICE:-}" != long ] || quick=''
+# shellcheck disable=SC2086
+if ! /usr/bin/python3 -B bindings/npm/build.py $quick --native "$HG_BUILD_DIR" --build build/npm build/npm >build/npm.log 2>&1; then
     build_failed wasm32 build/npm.log
 fi
 tail -n 1 build/npm.log
@@ -30,6 +33,7 @@ tally "$HG_BUILD_DIR/tests/differential" --short --seed 11 --count "$programs" -
 compiled="$site/cases.bin"
 [ -n "$part" ] || compiled="$site/node.bin"
 tally node "$site/node.mjs" "$site/node.bin" "$compiled" "$site/random.bin"
+tally node "$site/core.mjs" "$site/cases.bin" "$site/cases.bin"
 tally node "$site/functions.mjs" "$HG_BUILD_DIR/hologram" "$inputs"
 if [ "${HG_SLICE:-}" != long ]; then
     : # Firefox takes its time to start

@@ -19,36 +19,36 @@ function failed(message, cause) {
 }
 
 /** Why the engine did not take these bytes. */
-function explain(error, bytes, where) {
+function explain(error, bytes, where, file) {
   if (/unsafe-eval|content security policy|\bCSP\b/i.test(error.message))
     return failed(`${where}: the page's Content-Security-Policy does not allow WebAssembly: add 'wasm-unsafe-eval' to script-src`, error);
   if (!WebAssembly.validate(SIMD))
     return failed(`${where}: this engine has no SIMD for WebAssembly: Chrome 91, Firefox 89, Safari 16.4, Node 16.4 and later have`, error);
   return failed(`${where}: ${bytes.length} bytes are no whole WebAssembly module (${error.message}): was the file cut off on its way, ` +
-    `or changed by a tool? hologram.wasm of version ${version} is expected`, error);
+    `or changed by a tool? ${file} of version ${version} is expected`, error);
 }
 
 /** The bytes are WebAssembly, as far as their beginning says. */
-function check(bytes, where) {
+function check(bytes, where, file) {
   if (MAGIC.every((byte, i) => bytes[i] === byte)) return;
   const text = new TextDecoder().decode(bytes.subarray(0, 40)).replace(/\s+/g, ' ');
   throw failed(`${where}: no WebAssembly: it begins with ${bytes.length ? JSON.stringify(text) : 'nothing, the file is empty'}; ` +
-    'copy hologram.wasm beside the module, or tell load() its address: load({ wasmUrl })');
+    `copy ${file} beside the module, or tell load() its address: load({ wasmUrl })`);
 }
 
-async function compile(bytes, where) {
-  check(bytes, where);
+async function compile(bytes, where, file) {
+  check(bytes, where, file);
   try {
     return await WebAssembly.compile(bytes);
   } catch (error) {
-    throw explain(error, bytes, where);
+    throw explain(error, bytes, where, file);
   }
 }
 
 /** What a server answered, as bytes; progress(loaded, total) is told while they come. */
 async function readResponse(url, response, { signal, progress }) {
   if (!response.ok)
-    throw failed(`${url}: the server answered ${response.status} ${response.statusText}: put hologram.wasm there, or tell load() where it is: ` +
+    throw failed(`${url}: the server answered ${response.status} ${response.statusText}: put the file there, or tell load() where it is: ` +
       'load({ wasmUrl })');
   const type = (response.headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
   if (type && type !== 'application/wasm' && type !== 'application/octet-stream')
@@ -120,17 +120,19 @@ export function makeRunInBrowser(load, backend) {
 }
 
 /**
- * load() of a host. read(url, options) gives the bytes of an address; here: where hologram.wasm is unless somebody says otherwise;
- * makeWorker: see startWorkers.
+ * load() of a host. read(url, options) gives the bytes of an address; here: where the module is unless somebody says otherwise;
+ * makeWorker: see startWorkers; whole: it is hologram.wasm, not the core, which has no WebGPU.
  */
-export function makeLoad(here, read, makeWorker) {
+export function makeLoad(here, read, makeWorker, { whole = true } = {}) {
+  const file = whole ? 'hologram.wasm' : 'hologram-core.wasm';
+  const known = whole ? OPTIONS : OPTIONS.filter((name) => name !== 'gpu');
   let first = null; // what is loaded or loads: its promise, and how many calls wait that may be aborted
   const compiled = {}; // of the package's own bytes, for a load() after close(): { true: its memory is shared, false: it is not }
 
   async function moduleOf(options, shared) {
     if (options.module) return options.module;
     const where = options.bytes ? 'load({ bytes })' : String(options.wasmUrl ?? here);
-    const make = (bytes) => compile(shared ? sharing(bytes) : bytes, where);
+    const make = (bytes) => compile(shared ? sharing(bytes) : bytes, where, file);
     if (options.bytes) return make(bytesOf(options.bytes, 'bytes'));
     if (options.wasmUrl) return make(await read(where, options));
     const making = (compiled[shared] ??= read(where, options).then(make));
@@ -153,14 +155,14 @@ export function makeLoad(here, read, makeWorker) {
       return { exports: { ...exports, memory }, shared };
     } catch (error) {
       if (either && error instanceof WebAssembly.LinkError) return instantiate(module, !shared, imports, false);
-      throw failed(`hologram.wasm cannot be started (${error.message}): it must be the one of version ${version}`, error);
+      throw failed(`${file} cannot be started (${error.message}): it must be the one of version ${version}`, error);
     }
   }
 
   async function begin(options) {
     options.signal.throwIfAborted();
     const threads = threadsFor(options.threads);
-    const webgpu = new WebGPU(options.gpu === undefined ? globalThis.navigator?.gpu : options.gpu);
+    const webgpu = new WebGPU(whole && options.gpu === undefined ? globalThis.navigator?.gpu : options.gpu);
     const [module] = await Promise.all([moduleOf(options, threads.count > 1), webgpu.ask()]);
     options.signal.throwIfAborted();
     const callbacks = {};
@@ -183,7 +185,7 @@ export function makeLoad(here, read, makeWorker) {
     webgpu.attach(core);
     try {
       const found = core.call('hg_version_text');
-      if (!found.startsWith(version)) throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
+      if (!found.startsWith(version)) throw failed(`${file} is of version ${found}, the module of ${version}: use files of one package`);
       options.signal.throwIfAborted();
     } catch (error) {
       end();
@@ -197,7 +199,7 @@ export function makeLoad(here, read, makeWorker) {
 
   /** Loading itself ends when all who wait for it have aborted. */
   return async function load(options = {}) {
-    expectOptions(options, OPTIONS, 'load');
+    expectOptions(options, known, 'load');
     const { signal, progress, wasmUrl, module } = options;
     expectSignal(signal, 'load');
     if (progress != null && typeof progress !== 'function') throw new HologramError(`load, progress: a function is expected, not ${kindOf(progress)}`);

@@ -12,18 +12,22 @@ typedef struct log_parts {
     dw g;
 } log_parts;
 
-/* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64
- * of itself. low is added to x, less than one of its last places; NULL: 0. */
-static log_parts log_table(const real *k, num x, num low) {
+void log_row(const real *k, num above, num row[3]) {
     kir_builder *b = k->b;
-    log_parts p;
-    num above, m = split_exponent(k, x, UINT64_C(0x3FE6900000000000), &p.e, &above);
     num index = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, int_and(b, int_shr(b, above, 45), 127));
     index = kir_mul(b, index, kir_const(b, HG_TYPE_U32, 3));
-    num row[3];
     for (uint64_t i = 0; i < 3; i++)
         row[i] = table_at(k, "log_f64", log_table_f64, HG_COUNT_OF(log_table_f64),
                           int_add(b, index, i));
+}
+
+/* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64
+ * of itself. low is added to x, less than one of its last places; NULL: 0. */
+static log_parts log_table(const real *k, num x, num low) {
+    log_parts p;
+    num above, m = split_exponent(k, x, UINT64_C(0x3FE6900000000000), &p.e, &above);
+    num row[3];
+    log_row(k, above, row);
     /* the leading half of m times r (at most 13 bits) is exact, the other half too */
     num mh = leading_half(k, m);
     num rest = mul(k, sub(k, m, mh), row[0]);

@@ -87,13 +87,8 @@ static dw dw_series(const real *k, const char *name, const double *c, uint32_t c
 /* x = 2^e m, m r = 1 + f exactly, as m has 24 bits and r 13: log x = e ln 2 - log r + log(1 + f).
  */
 static dw log_exactly(const real *k, num x) {
-    kir_builder *b = k->b;
     num e, above, m = split_exponent(k, x, UINT64_C(0x3FE6900000000000), &e, &above), row[3];
-    num index = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, int_and(b, int_shr(b, above, 45), 127));
-    index = kir_mul(b, index, kir_const(b, HG_TYPE_U32, 3));
-    for (uint64_t i = 0; i < 3; i++)
-        row[i] = table_at(k, "log_f64", log_table_f64, HG_COUNT_OF(log_table_f64),
-                          int_add(b, index, i));
+    log_row(k, above, row);
     num f = sub(k, mul(k, m, row[0]), cst(k, 1.0));
     dw whole = {f, cst(k, 0.0)}, g = DW_SERIES(k, log1p_twice, whole);
     g = dw_mul(k, g, whole);

@@ -83,7 +83,10 @@ num scale_sum(const real *k, dw x, num n);
 /* x = 2^e · m of a finite x > 0, m in [offset, 2 · offset), given by its bits; subnormals too.
  * above: the bits of x less offset. */
 num split_exponent(const real *k, num x, uint64_t offset, num *e, num *above);
-dw table_dw(const real *k, const double *pair); /* a constant given as high and low */
+/* What the table of logarithms has for m, by the bits above of split_exponent: r ~ 1/m, and -log r
+ * as a sum of two. */
+void log_row(const real *k, num above, num row[3]); /* log.c */
+dw table_dw(const real *k, const double *pair);     /* a constant given as high and low */
 /* Element of a constant table of the format; one table a name and module. */
 num table_at(const real *k, const char *name, const double *values, uint32_t count, num index);
 #define POLYNOMIAL(k, table, x) horner(k, table, HG_COUNT_OF(table), x)

@@ -81,6 +81,15 @@ const checks = {
     same((await run(process.execPath, [join(at, 'out', 'app.mjs')])).stdout.trim(), EXPECTED);
   },
 
+  async 'esbuild, Node, hologram/wasm'() {
+    const at = await project('esbuild-core');
+    const app = join(at, 'app.mjs');
+    await writeFile(app, (await readFile(app, 'utf8')).replace("'hologram'", "'hologram/wasm'"));
+    await require('esbuild').build({ entryPoints: [app], bundle: true, platform: 'node', format: 'esm', outfile: join(at, 'out', 'app.mjs'), logLevel: 'silent' });
+    await cp(join(installed, 'hologram-core.wasm'), join(at, 'out', 'hologram-core.wasm')); // hologram.wasm is not there
+    same((await run(process.execPath, [join(at, 'out', 'app.mjs')])).stdout.trim(), EXPECTED);
+  },
+
   async webpack() {
     const at = await project('webpack');
     const webpack = require('webpack');
@@ -96,7 +105,8 @@ const checks = {
     const vite = await import(pathToFileURL(join(tools, 'node_modules', 'vite', 'dist', 'node', 'index.js')));
     await vite.build({ root: at, logLevel: 'error', configFile: false, base: './', build: { target: 'es2022' } });
     const assets = await readdir(join(at, 'dist', 'assets'));
-    if (!assets.some((name) => /^hologram-.*\.wasm$/.test(name))) throw new Error(`no hologram.wasm among ${assets}`);
+    const wasm = assets.filter((name) => name.endsWith('.wasm'));
+    if (wasm.length !== 1 || !/^hologram-(?!core-)/.test(wasm[0])) throw new Error(`hologram.wasm alone is expected among ${assets}`);
     same(await shown(join(at, 'dist')), EXPECTED);
   },
 
