@@ -83,7 +83,7 @@ static uint32_t lanes_for(const maker *m, const kir_module *module) {
 }
 
 /* High products of 64 bits are an instruction of scalars, and of no vectors. Where they, and what
- * carries them on, are all that there is, a lane is as fast alone. */
+ * carries them on, are all that there is, a lane is as fast alone. Floats are for vectors. */
 enum { PRODUCTS_LOG = 5 };
 static bool is_for_scalars(const kir_module *module) {
     uint64_t all = 0, products = 0;
@@ -91,6 +91,7 @@ static bool is_for_scalars(const kir_module *module) {
     for (const kir_function *f = module->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (!kir_is_value(v)) continue;
+            if (kir_type_is_float(v->type)) return false;
             all++;
             products += v->op == KIR_MULHI_U && v->type == HG_TYPE_U64;
         }
