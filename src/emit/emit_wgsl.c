@@ -436,10 +436,12 @@ static void find_needs(wgsl *p, const kir_function *f) {
         if (v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) note_var(p, f, v->u.var, WGSL_READ);
         if (v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET) note_var(p, f, v->u.var, WGSL_SET);
         if (v->op == KIR_ARRAY_SET) note_written(p, f, v->u.var);
+        if (kir_is_access(v)) wgsl_note_access(p, f, v);
         if (v->op != KIR_CALL) continue;
         const wgsl_needs *of = &p->needs[v->u.call.function->id];
         n->ids |= of->ids;
         for (uint32_t i = 0; i < p->module->var_count; i++) n->vars[i] |= of->vars[i];
+        for (uint32_t i = 0; i < wgsl_binding_count(p); i++) n->bindings[i] |= of->bindings[i];
         for (uint8_t i = 0; i < v->u.call.function->array_count; i++) {
             note_var(p, f, v->u.call.arrays[i], WGSL_READ | WGSL_SET);
             if (is_written(p, v, i)) note_written(p, f, v->u.call.arrays[i]);
@@ -449,13 +451,16 @@ static void find_needs(wgsl *p, const kir_function *f) {
 
 static bool allocate_needs(wgsl *p, const kir_module *m) {
     p->needs = hg_calloc((size_t)m->function_count + 1, sizeof *p->needs);
-    uint8_t *vars = hg_calloc((size_t)(m->function_count + 1) * (m->var_count + 1), sizeof *vars);
-    if (!p->needs || !vars) {
-        hg_free(vars);
+    size_t each = (size_t)m->var_count + 1 + wgsl_binding_count(p);
+    uint8_t *flags = hg_calloc((m->function_count + (size_t)1) * each, sizeof *flags);
+    if (!p->needs || !flags) {
+        hg_free(flags);
         return false;
     }
-    for (uint32_t i = 0; i <= m->function_count; i++)
-        p->needs[i].vars = vars + (size_t)i * (m->var_count + 1);
+    for (uint32_t i = 0; i <= m->function_count; i++) {
+        p->needs[i].vars = flags + i * each;
+        p->needs[i].bindings = p->needs[i].vars + m->var_count + 1;
+    }
     return true;
 }
 
@@ -485,6 +490,7 @@ static void print_module(wgsl *p, const c_reach *reach, const char *about, hg_te
     hg_text functions = {0};
     p->out = &functions;
     for (uint64_t i = 0; i < reach->order.count; i++) find_needs(p, reach->order.data[i]);
+    wgsl_find_spans(p);
     for (uint64_t i = 0; i < reach->order.count && !p->unsupported && !p->failed; i++)
         function(p, reach->order.data[i]);
     p->out = out;
@@ -501,6 +507,8 @@ static void print_module(wgsl *p, const c_reach *reach, const char *about, hg_te
 static void release(wgsl *p) {
     if (p->needs) hg_free(p->needs[0].vars);
     hg_free(p->needs);
+    hg_free(p->spans);
+    hg_free(p->accessed);
     hg_free(p->reached);
 }
 

@@ -27,9 +27,15 @@ typedef enum wgsl_helper {
 enum { WGSL_READ = 1, WGSL_SET = 2 };
 typedef struct wgsl_needs {
     uint8_t *vars;         /* of the module, by id: WGSL_READ, WGSL_SET or both; 0: not needed */
+    uint8_t *bindings;     /* that are accessed, by number, likewise */
     uint8_t ids;           /* kir_device_id, by bit */
     uint8_t written_array; /* array parameters that are written, by bit */
 } wgsl_needs;
+
+/* Where something stands in a walk of the kernel, from 1 on; {0, 0}: nowhere. */
+typedef struct wgsl_span {
+    uint32_t first, last;
+} wgsl_span;
 
 typedef struct wgsl {
     const kir_module *module;
@@ -39,6 +45,8 @@ typedef struct wgsl {
     const kir_function *function; /* being printed */
     wgsl_needs *needs;            /* by function id */
     bool *reached;                /* IF, LOOP: something comes to the place after it, by value id */
+    wgsl_span *spans;             /* of the kernel's operations, an outermost loop's to its end */
+    wgsl_span *accessed, *set;    /* of the kernel's accesses and writes, by binding */
     bool group_used, storage_written;
     uint32_t helpers; /* wgsl_helper, by bit */
     int indent;
@@ -66,7 +74,10 @@ void wgsl_use_helper(wgsl *p, wgsl_helper helper); /* prints its name */
 void wgsl_print_helpers(wgsl *p);
 
 /* ---- emit_wgsl_memory.c ---- */
-void wgsl_prepare_memory(wgsl *p);             /* looks at all accesses */
+void wgsl_prepare_memory(wgsl *p); /* looks at all accesses */
+uint32_t wgsl_binding_count(const wgsl *p);
+void wgsl_note_access(wgsl *p, const kir_function *f, const kir_value *v); /* in needs */
+void wgsl_find_spans(wgsl *p);                 /* of the kernel, whose functions' needs are known */
 void wgsl_declare_memory(wgsl *p);             /* bindings, the record, group memory */
 void wgsl_slot_bases(wgsl *p);                 /* at the top of a function */
 bool wgsl_memory(wgsl *p, const kir_value *v); /* LOAD STORE ATOMIC FENCE BARRIER; false: another */

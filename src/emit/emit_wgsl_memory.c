@@ -8,7 +8,7 @@ static bool is_group(const kir_value *v) {
     return v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN;
 }
 
-static uint32_t binding_count(const wgsl *p) {
+uint32_t wgsl_binding_count(const wgsl *p) {
     return kir_device_binding_count(p->layout, p->module);
 }
 
@@ -19,6 +19,72 @@ void wgsl_prepare_memory(wgsl *p) {
             p->group_used |= is_group(v);
             p->storage_written |= !is_group(v) && v->op != KIR_LOAD;
         }
+}
+
+/* ---- which storage a barrier orders ---- */
+
+static uint32_t binding_of(const wgsl *p, const kir_value *v) {
+    return kir_device_binding(p->layout, (uint64_t)v->u.mem.slot);
+}
+
+void wgsl_note_access(wgsl *p, const kir_function *f, const kir_value *v) {
+    if (v->u.mem.slot < 0) return;
+    p->needs[f->id].bindings[binding_of(p, v)] |= v->op == KIR_LOAD    ? WGSL_READ
+                                                  : v->op == KIR_STORE ? WGSL_SET
+                                                                       : WGSL_READ | WGSL_SET;
+}
+
+static const kir_value *outermost_loop(const kir_value *v) {
+    const kir_value *loop = NULL;
+    while ((v = kir_loop_around(v))) loop = v;
+    return loop;
+}
+
+static void stretch(wgsl_span *s, uint32_t at) {
+    if (!s->first) s->first = at;
+    s->last = at;
+}
+
+static void note_use(wgsl *p, uint32_t binding, uint8_t how, uint32_t at) {
+    if (how) stretch(&p->accessed[binding], at);
+    if (how & WGSL_SET) stretch(&p->set[binding], at);
+}
+
+void wgsl_find_spans(wgsl *p) {
+    const kir_function *f = p->module->functions;
+    uint32_t count = wgsl_binding_count(p), at = 0;
+    p->spans = hg_calloc((size_t)f->value_count + 1, sizeof *p->spans);
+    p->accessed = hg_calloc(2 * (size_t)count + 1, sizeof *p->accessed);
+    if (!p->spans || !p->accessed) {
+        p->failed = true;
+        return;
+    }
+    p->set = p->accessed + count;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+        const kir_value *loop = outermost_loop(v);
+        stretch(&p->spans[v->id], ++at);
+        if (loop) stretch(&p->spans[loop->id], at);
+        if (kir_is_access(v) && v->u.mem.slot >= 0)
+            note_use(p, binding_of(p, v), v->op == KIR_LOAD ? WGSL_READ : WGSL_SET, at);
+        if (v->op != KIR_CALL) continue;
+        for (uint32_t b = 0; b < count; b++)
+            note_use(p, b, p->needs[v->u.call.function->id].bindings[b], at);
+    }
+}
+
+/* Whether lanes may meet in a binding from both sides of a barrier, one of them to write. Bindings
+ * share no byte. Compilers for CPUs let each barrier, of storage too, stop all lanes of a group. */
+static bool orders_storage(const wgsl *p, const kir_value *barrier) {
+    const kir_value *loop = outermost_loop(barrier);
+    if (p->function != p->module->functions) return p->storage_written;
+    wgsl_span around = p->spans[loop ? loop->id : barrier->id];
+    for (uint32_t b = 0; b < wgsl_binding_count(p); b++) {
+        wgsl_span any = p->accessed[b], set = p->set[b];
+        if ((set.first && set.first <= around.last && any.last >= around.first) ||
+            (set.first && any.first <= around.last && set.last >= around.first))
+            return true;
+    }
+    return false;
 }
 
 /* ---- declarations ---- */
@@ -41,11 +107,11 @@ static void declare_record(wgsl *p) {
             p->unsupported = "a field of the record that is no word";
     }
     hg_text_addf(p->out, "}\n@group(0) @binding(%u) var<uniform> record: Record;\n",
-                 (unsigned)binding_count(p));
+                 (unsigned)wgsl_binding_count(p));
 }
 
 void wgsl_declare_memory(wgsl *p) {
-    uint32_t count = binding_count(p);
+    uint32_t count = wgsl_binding_count(p);
     for (uint32_t b = 0; b < count; b++)
         hg_text_addf(p->out,
                      "@group(0) @binding(%u) var<storage, read_write> binding%u: array<%s>;\n",
@@ -241,8 +307,9 @@ static void atomic(wgsl *p, const kir_value *v) {
 
 static void barrier(wgsl *p, const kir_value *v) {
     wgsl_line(p);
-    if (p->storage_written) wgsl_text(p, "storageBarrier(); ");
-    if (p->group_used || !p->storage_written) wgsl_text(p, "workgroupBarrier(); ");
+    bool storage = orders_storage(p, v);
+    if (storage) wgsl_text(p, "storageBarrier(); ");
+    if (p->group_used || !storage) wgsl_text(p, "workgroupBarrier(); ");
     hg_text_addf(p->out, "// barrier %u\n", (unsigned)v->u.imm);
 }
 

@@ -126,7 +126,7 @@ fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id
         let v24 = v16 + 32u;
         x21 = v24;
     }
-    storageBarrier(); workgroupBarrier(); // barrier 0
+    workgroupBarrier(); // barrier 0
     let v27 = record.lanes_0;
     let v29 = record.box_2;
     let v30 = id_group_z;

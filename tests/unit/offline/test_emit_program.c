@@ -286,10 +286,53 @@ static void test_values_of_functions(void) {
                         &(hg_emit_options){.size = sizeof(hg_emit_options),
                                            .caps = "webgpu",
                                            .form = HG_EMIT_FORM_BLOCK});
-    CHECK(out && strstr(out, "fn fn_1(") && strstr(out, "storageBarrier"));
+    CHECK(out && strstr(out, "fn fn_1(") && strstr(out, "workgroupBarrier"));
     CHECK(out && strstr(out, ": ptr<function, bool>") && !strstr(out, ": ptr<function, u32>"));
     hg_string_free(out);
     hg_program_release(p);
+}
+
+/* A barrier orders storage where lanes may meet in it from both sides, and nothing else. */
+static void test_barriers_of_storage(void) {
+    static const struct {
+        const char *body;
+        bool ordered;
+    } CASES[] = {
+        {" ldg.u32 r2, [r1 + r0]\n sts.u32 [shared + r0], r2\n bar.sync 0\n"
+         " lds.u32 r2, [shared + r0]\n stg.u32 [r3 + r0], r2\n exit\n",
+         false},
+        {" stg.u32 [r3 + r0], r0\n bar.sync 0\n ldg.u32 r2, [r3 + r0]\n"
+         " stg.u32 [r1 + r0], r2\n exit\n",
+         true},
+        {" ldg.u32 r2, [r3 + r0]\n bar.sync 0\n stg.u32 [r3 + r0], r2\n exit\n", true},
+        {" stg.u32 [r3 + r0], r0\n bar.sync 0\n stg.u32 [r3 + r0], r9\n exit\n", true},
+        {" ldg.u32 r2, [r3 + r0]\n bar.sync 0\n ldg.u32 r2, [r3 + r2]\n sts.u32 [shared + r0], "
+         "r2\n exit\n",
+         false},
+        {" mov_imm.u32 r25, 3\nL:\n bar.sync 0\n stg.u32 [r3 + r0], r25\n loop r25, @L\n exit\n",
+         true},
+        {" mov_imm.u32 r25, 3\nL:\n bar.sync 0\n loop r25, @L\n stg.u32 [r3 + r0], r25\n exit\n",
+         false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 PROGRAM(".param r1 x buffer u32 inout\n"
+                         ".param r3 y buffer u32 inout\n.shared 256\n"
+                         " rdid r0, lane_idx_x\n mov_imm.u32 r9, 1\n%s"),
+                 CASES[i].body);
+        hg_program *p = assemble(text);
+        char *out = emitted(p, "wgsl",
+                            &(hg_emit_options){.size = sizeof(hg_emit_options),
+                                               .caps = "wgpu",
+                                               .form = HG_EMIT_FORM_BLOCK,
+                                               .proven = true,
+                                               .whole_blocks = true});
+        CHECK(out && strstr(out, "Barrier(); // barrier 0"));
+        CHECK((out && strstr(out, "storageBarrier")) == CASES[i].ordered);
+        hg_string_free(out);
+        hg_program_release(p);
+    }
 }
 
 int main(void) {
@@ -303,6 +346,7 @@ int main(void) {
     test_folded_zeros();
     test_folded_calls();
     test_values_of_functions();
+    test_barriers_of_storage();
     hg_program_release(p);
     hg_program_release(sum);
     return test_done();
