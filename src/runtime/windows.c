@@ -31,12 +31,13 @@ static uint64_t largest_window(const hg_code_set *v) {
     return lanes > FIRST_UNKNOWN ? lanes : FIRST_UNKNOWN;
 }
 
-/* Kernels without loops and atomics on a device of many lanes: so many operations take it
- * milliseconds, and much longer ones where memory is slow. */
+/* Kernels without loops and atomics: so many operations take a device of many lanes milliseconds,
+ * and much longer ones where memory is slow; one core of a CPU needs about TARGET for half of them.
+ */
 #define SHORT_WORK (UINT64_C(1) << 29)
 static bool is_short(const hg_code_set *v, uint64_t lanes) {
-    return !v->facts.unbounded && !v->cost.atomics && !v->caps->hints.on_cpu &&
-           lanes <= SHORT_WORK / (v->cost.work + 1);
+    uint64_t most = v->caps->hints.on_cpu ? SHORT_WORK / 2 : SHORT_WORK;
+    return !v->facts.unbounded && !v->cost.atomics && lanes <= most / (v->cost.work + 1);
 }
 
 bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group) {

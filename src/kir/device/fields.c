@@ -101,10 +101,23 @@ bool device_lower_input(device *d, const kir_value *v) {
     return true;
 }
 
+static kir_value *raw_id(kir_builder *b, kir_device_id id) {
+    kir_value *v = kir_emit(b, KIR_ID, HG_TYPE_U32, 0, NULL);
+    v->u.imm = id;
+    return v;
+}
+
+/* A zero that the compiler does not know. Groups of the flat form lie in a plane (cut_flat of the
+ * runtime), so that their third number is one, which costs no look at the record. */
+static kir_value *opaque_zero(device *d, kir_builder *b) {
+    if (!d->block && d->options->hide_results) return raw_id(b, KIR_ID_GROUP_Z);
+    return device_field32(d, b, KIR_FIELD_ZERO, 0);
+}
+
 /* The bits of a float with those of a zero that the compiler does not know. */
 static kir_value *hidden(device *d, kir_value *x) {
     kir_builder *b = &d->p->b;
-    kir_value *zero = device_field32(d, b, KIR_FIELD_ZERO, 0);
+    kir_value *zero = opaque_zero(d, b);
     if (x->type == HG_TYPE_F64) zero = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, zero);
     kir_value *bits = kir_binary(b, KIR_XOR, kir_convert(b, KIR_BITCAST, zero->type, x), zero);
     return kir_convert(b, KIR_BITCAST, x->type, bits);
@@ -203,12 +216,6 @@ void device_touch(device *d, int16_t slot, bool write) {
 }
 
 /* ---- ids ---- */
-
-static kir_value *raw_id(kir_builder *b, kir_device_id id) {
-    kir_value *v = kir_emit(b, KIR_ID, HG_TYPE_U32, 0, NULL);
-    v->u.imm = id;
-    return v;
-}
 
 kir_value *device_order(device *d, kir_builder *b) {
     if (!d->block) return raw_id(b, KIR_ID_THREAD);
