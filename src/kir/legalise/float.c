@@ -36,6 +36,159 @@ static kir_value *exponent(kir_builder *b, kir_value *x) {
 #define both(b, x, y) kir_binary(b, KIR_AND, x, y)
 #define either(b, x, y) kir_binary(b, KIR_OR, x, y)
 
+/* ---- F32 on a target that flushes: a few operations on numbers that are scaled up,
+ * done in all lanes, since compilers for vectors without jumps run both branches of an `if` ---- */
+
+enum { NORMAL = 1 << 23, INFINITE = 0xFF << 23 };
+static kir_value *sign_of(kir_builder *b, kir_value *x) { return by(b, KIR_AND, x, 0x80000000); }
+static kir_value *as_float(kir_builder *b, kir_value *x) {
+    return kir_convert(b, KIR_BITCAST, HG_TYPE_F32, x);
+}
+/* 2^-62: the leading one of a subnormal number that stands 2^64 times as high. */
+static kir_value *leading_one(kir_builder *b) { return kir_const(b, HG_TYPE_F32, 65u << 23); }
+
+/* Bits of x · 2^64, x not negative and given by its bits; of a large x with an exponent above all.
+ */
+static kir_value *raised(kir_builder *b, kir_value *x) {
+    kir_value *with_one = as_float(b, by(b, KIR_ADD, x, 65u << 23));
+    kir_value *low = bits(b, kir_sub(b, with_one, leading_one(b)));
+    kir_value *high = by(b, KIR_ADD, x, 64u << 23);
+    return kir_select(b, by(b, KIR_CMP_ULT, x, NORMAL), low, high);
+}
+
+/* Bits of x · 2^-64, no more of them than a subnormal number has. */
+static kir_value *lowered(kir_builder *b, kir_value *x) {
+    kir_value *with_one = bits(b, kir_add(b, as_float(b, x), leading_one(b)));
+    kir_value *low = by(b, KIR_SUB, with_one, 65u << 23), *high = by(b, KIR_SUB, x, 64u << 23);
+    return kir_select(b, by(b, KIR_CMP_ULT, x, 65u << 23), low, high);
+}
+
+/* Where one operand is 2^-95 or more, a sum is neither subnormal nor do subnormal operands count.
+ */
+static kir_value *small_sum(kir_builder *b, kir_op op, kir_value *const *x, kir_value *plain) {
+    kir_value *up[2], *small = NULL;
+    for (int i = 0; i < 2; i++) {
+        kir_value *word = bits(b, x[i]), *sign = sign_of(b, word);
+        kir_value *size = kir_binary(b, KIR_XOR, word, sign),
+                  *fits = by(b, KIR_CMP_ULT, size, 32u << 23);
+        up[i] = as_float(b, either(b, raised(b, size), sign));
+        small = small ? both(b, small, fits) : fits;
+    }
+    kir_value *sum = bits(b, kir_emit(b, op, HG_TYPE_F32, 2, up)), *sign = sign_of(b, sum);
+    kir_value *down = lowered(b, kir_binary(b, KIR_XOR, sum, sign));
+    return kir_select(b, small, as_float(b, either(b, down, sign)), plain);
+}
+
+/* Two operands without signs: |x| = f · 2^(e - 191), f = m · 2^-23 from 1 on. */
+typedef struct operands {
+    kir_value *sign, *size[2], *m[2], *e[2], *f[2], *least, *most;
+} operands;
+static operands taken_apart(kir_builder *b, kir_value *const *x) {
+    operands o;
+    kir_value *word[2];
+    for (int i = 0; i < 2; i++) {
+        word[i] = bits(b, x[i]);
+        o.size[i] = by(b, KIR_AND, word[i], 0x7FFFFFFF);
+        kir_value *up = raised(b, o.size[i]);
+        o.e[i] = shift_by(b, KIR_LSHR, up, 23);
+        o.m[i] = by(b, KIR_OR, by(b, KIR_AND, up, NORMAL - 1), NORMAL);
+        o.f[i] = as_float(b, by(b, KIR_ADD, o.m[i], 126u << 23));
+    }
+    o.sign = sign_of(b, kir_binary(b, KIR_XOR, word[0], word[1]));
+    kir_value *swap = below(b, o.size[0], o.size[1]);
+    o.least = kir_select(b, swap, o.size[0], o.size[1]);
+    o.most = kir_select(b, swap, o.size[1], o.size[0]);
+    return o;
+}
+
+/* Bits of the nearest number (even on ties) of f · 2^(u - 382 - exponent of f): of the bits of its
+ * nearest f32 with any exponent, h, whose significand is m, and a number that is below, at or above
+ * 0 as f is beside h. Of a subnormal result h has bits to be cut: u is below 383. */
+static kir_value *settled(kir_builder *b, kir_value *h, kir_value *m, kir_value *off,
+                          kir_value *u) {
+    kir_value *some = kir_select(b, is_zero(b, off), u32(b, 0), u32(b, 1));
+    kir_value *direction = either(b, shift_by(b, KIR_ASHR, off, 31), some); /* -1, 0, 1 */
+    kir_value *v = kir_add(b, shift_by(b, KIR_SHL, m, 2), direction);
+    kir_value *far = by(b, KIR_CMP_ULT, u, 385 - 27),
+              *n = kir_select(b, far, u32(b, 27), kir_sub(b, u32(b, 385), u));
+    kir_value *odd = by(b, KIR_AND, kir_binary(b, KIR_LSHR, v, n), 1);
+    kir_value *half = kir_binary(b, KIR_SHL, u32(b, 1), by(b, KIR_SUB, n, 1));
+    kir_value *rest = kir_add(b, by(b, KIR_SUB, half, 1), odd);
+    kir_value *low = kir_binary(b, KIR_LSHR, kir_add(b, v, rest), n);
+    kir_value *fraction = by(b, KIR_AND, h, NORMAL - 1);
+    kir_value *high = either(b, shift_by(b, KIR_SHL, by(b, KIR_SUB, u, 382), 23), fraction);
+    high = kir_select(b, by(b, KIR_CMP_ULT, u, 382 + 255), high, u32(b, INFINITE));
+    return kir_select(b, by(b, KIR_CMP_ULT, u, 383), low, high);
+}
+
+/* h and the exact result differ by no more than half a bit of h, so that 32 bits of the difference
+ * are all of it. */
+static kir_value *small_product(kir_builder *b, bool divides, kir_value *const *x,
+                                kir_value *plain) {
+    operands o = taken_apart(b, x);
+    kir_value *h = bits(b, kir_emit(b, divides ? KIR_FDIV : KIR_FMUL, HG_TYPE_F32, 2, o.f));
+    kir_value *eh = shift_by(b, KIR_LSHR, h, 23),
+              *m = by(b, KIR_OR, by(b, KIR_AND, h, NORMAL - 1), NORMAL);
+    kir_value *off, *u, *r;
+    if (divides) {
+        kir_value *number = kir_binary(b, KIR_SHL, o.m[0], kir_sub(b, u32(b, 150), eh));
+        off = kir_sub(b, number, kir_mul(b, m, o.m[1]));
+        u = kir_add(b, by(b, KIR_ADD, kir_sub(b, o.e[0], o.e[1]), 382), eh);
+    } else {
+        kir_value *product = kir_mul(b, o.m[0], o.m[1]);
+        off = kir_sub(b, product, kir_binary(b, KIR_SHL, m, by(b, KIR_SUB, eh, 104)));
+        u = kir_add(b, kir_add(b, o.e[0], o.e[1]), eh);
+    }
+    r = settled(b, h, m, off, u);
+    kir_value *risky = either(b, by(b, KIR_CMP_ULT, o.least, NORMAL), by(b, KIR_CMP_ULT, u, 384));
+    kir_value *zero = is_zero(b, divides ? o.most : o.least),
+              *last = by(b, KIR_CMP_ULT, o.most, divides ? INFINITE : INFINITE + 1);
+    if (divides) {
+        r = kir_select(b, is_zero(b, o.size[1]), u32(b, INFINITE), r);
+        r = kir_select(b, is_zero(b, o.size[0]), u32(b, 0), r);
+    } else {
+        r = kir_select(b, by(b, KIR_CMP_EQ, o.most, INFINITE), o.most, r);
+    }
+    risky = both(b, both(b, risky, last), kir_not(b, zero)); /* of others the target's own is right
+                                                              */
+    return kir_select(b, risky, as_float(b, either(b, r, o.sign)), plain);
+}
+
+/* Only the operand may be subnormal; the target takes it for a zero, also one below 0. */
+static kir_value *small_root(kir_builder *b, kir_value *x, kir_value *plain) {
+    kir_value *word = bits(b, x), *size = by(b, KIR_AND, word, 0x7FFFFFFF);
+    kir_value *root = bits(b, kir_unary(b, KIR_FSQRT, as_float(b, raised(b, size))));
+    kir_value *subnormal = by(b, KIR_CMP_ULT, by(b, KIR_SUB, size, 1), NORMAL - 1);
+    kir_value *r = kir_select(b, equal(b, word, size), by(b, KIR_SUB, root, 32u << 23),
+                              u32(b, 0x7FC00000));
+    return kir_select(b, subnormal, as_float(b, r), plain);
+}
+
+/* Whether the target's own operations that these consist of are as exact as they need. */
+static bool may_scale(const rewrite_pass *p, kir_op op) {
+    return op != KIR_FFMA && !is_inexact(p, KIR_FADD, HG_TYPE_F32) &&
+           !is_inexact(p, KIR_FSUB, HG_TYPE_F32);
+}
+
+static kir_function *scaled(rewrite_pass *p, kir_op op, uint8_t nargs) {
+    char name[32];
+    snprintf(name, sizeof name, "exact_%s", kir_op_name(op));
+    const uint8_t types[] = {HG_TYPE_F32, HG_TYPE_F32};
+    rewrite_helper h = rewrite_helper_begin(p, name, HG_TYPE_F32, nargs, types);
+    if (!h.fresh) return h.function;
+    kir_builder *b = &h.b;
+    kir_value *x[2] = {NULL, NULL};
+    for (uint8_t i = 0; i < nargs; i++) x[i] = kir_param(b, i);
+    kir_value *r = kir_emit(b, op, HG_TYPE_F32, nargs, x);
+    if (op == KIR_FADD || op == KIR_FSUB)
+        r = small_sum(b, op, x, r);
+    else
+        r = op == KIR_FSQRT ? small_root(b, x[0], r) : small_product(b, op == KIR_FDIV, x, r);
+    kir_return(b, r);
+    rewrite_helper_end(p, &h);
+    return h.function;
+}
+
 /* An F32 operation on a target that flushes: the target's own result unless an operand is
  * subnormal, or the result vanished (or would) though it need not be zero; then the integer
  * function. A function with one rarely taken branch. */
@@ -106,7 +259,9 @@ static bool arithmetic(rewrite_pass *p, const kir_value *v) {
     if (!f64 && !inexact && (p->caps->subnormals || v->op == KIR_FTRUNC || v->op == KIR_FRINT))
         return false; /* a subnormal becomes 0 there anyway */
     if (!f64 && !inexact && v->op != KIR_FFLOOR) {
-        rewrite_set(p, v, kir_call(b, guarded(p, (kir_op)v->op, v->nargs), v->nargs, args, NULL));
+        kir_op op = (kir_op)v->op;
+        kir_function *exact = may_scale(p, op) ? scaled(p, op, v->nargs) : guarded(p, op, v->nargs);
+        rewrite_set(p, v, kir_call(b, exact, v->nargs, args, NULL));
         return true;
     }
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = bits(b, args[i]);

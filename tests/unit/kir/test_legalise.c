@@ -948,6 +948,76 @@ static void fused_by_f32_sums(const kir_caps *caps, int count) {
     kir_module_destroy(m);
 }
 
+/* ---- f32 where subnormal numbers are lost ---- */
+
+/* Two operands whose sum, product or quotient lies about the smallest normal number, often at the
+ * middle between two subnormal ones. */
+static void small_operands(kir_op op, float x[2]) {
+    const int e = -152 + (int)(next_random() % 32); /* of the result */
+    double wanted = ldexp((double)(2 * (next_random() % 64) + 1), e - 6);
+    x[0] = hard_factor();
+    x[1] = hard_factor();
+    if (next_random() % 4 == 0 || !isnormal(x[1])) return;
+    if (op == KIR_FADD || op == KIR_FSUB) {
+        x[0] = (float)ldexp((double)(next_random() >> 40), -166 + (int)(next_random() % 48));
+        x[1] = (float)(next_random() & 1 ? wanted : wanted - (double)x[0]);
+    } else if (op == KIR_FSQRT) {
+        x[0] = (float)ldexp((double)(next_random() >> 40), -150 + (int)(next_random() % 3));
+    } else {
+        x[0] = (float)(op == KIR_FMUL ? wanted / (double)x[1] : wanted * (double)x[1]);
+        if (next_random() & 1) x[0] = nextafterf(x[0], next_random() & 1 ? INFINITY : -INFINITY);
+    }
+    if (next_random() % 4 == 0) x[0] = -x[0];
+    if (next_random() % 8 == 0) x[next_random() & 1] = 0.0f;
+}
+
+static float host_result(kir_op op, float x, float y) {
+    volatile float r = op == KIR_FADD   ? x + y
+                       : op == KIR_FSUB ? x - y
+                       : op == KIR_FMUL ? x * y
+                       : op == KIR_FDIV ? x / y
+                                        : sqrtf(x);
+    return r;
+}
+
+/* Beside the machine's own. */
+static void small_f32(const kir_caps *caps, int count) {
+    static const kir_op OPS[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FSQRT};
+    kir_module *m = kir_module_create("small"), *low = NULL;
+    kir_builder b;
+    kir_value *args[2];
+    for (int i = 0; i < 2; i++) add_input(m, HG_TYPE_F32);
+    kir_builder_init(&b, m, kir_function_create(m, "main", KIR_VOID));
+    for (uint8_t i = 0; i < 2; i++) args[i] = get_input(&b, i);
+    for (uint64_t k = 0; k < HG_COUNT_OF(OPS); k++)
+        store_result(&b, 4 * k,
+                     kir_emit(&b, OPS[k], HG_TYPE_F32, OPS[k] == KIR_FSQRT ? 1 : 2, args));
+    CHECK(kir_legalise(m, caps, &low) == HG_OK);
+    for (int i = 0; low && i < count; i++) {
+        float x[2], found[HG_COUNT_OF(OPS)];
+        uint32_t words[2];
+        uint8_t memory[MEMORY] = {0};
+        eval_value in[2], in_low[2];
+        int fault = 0;
+        small_operands(OPS[(size_t)i % HG_COUNT_OF(OPS)], x);
+        memcpy(words, x, sizeof words);
+        for (int k = 0; k < 2; k++) in[k] = ev_from(words[k]);
+        lower_inputs(low, m, in, in_low);
+        run_module(low, !caps->subnormals, in_low, memory, &fault);
+        memcpy(found, memory, sizeof found);
+        bool good = !fault;
+        for (size_t k = 0; k < HG_COUNT_OF(OPS); k++) {
+            float expected = host_result(OPS[k], x[0], x[1]);
+            good = good && same_f32(expected, found[k]);
+            CHECK_MESSAGE(same_f32(expected, found[k]), "%s: %s of %a, %a: %a, expected %a",
+                          caps->name, kir_op_name(OPS[k]), x[0], x[1], found[k], expected);
+        }
+        if (!good) break;
+    }
+    kir_module_destroy(low);
+    kir_module_destroy(m);
+}
+
 /* Four batches of 193 multiply-adds in all, then one of 64: the list of them grows at its last. */
 static void no_memory_for_a_batch(const kir_caps *caps) {
     kir_module *m = kir_module_create("many"), *low = NULL;
@@ -995,6 +1065,11 @@ int main(int argc, char **argv) {
     fused_by_f32_sums(&poor, fused);
     fused_by_f32_sums(&kept, fused);
     no_memory_for_a_batch(&kept);
+    int smallest = argc > 5 ? fused : SANITIZED ? 1000 : 20000;
+    small_f32(&poor, smallest);
+    poor.inexact[KIR_FSUB][0] = true; /* then by integers */
+    small_f32(&poor, smallest / 4);
+    poor.inexact[KIR_FSUB][0] = false;
     uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
              programs = argc > 4    ? strtoull(argv[4], NULL, 10)
                         : SANITIZED ? 10
