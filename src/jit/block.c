@@ -90,8 +90,41 @@ static LLVMValueRef turns_of_row(jit_printer *p) {
     return LLVMBuildUDiv(p->b, last, jit_u64(p, p->level.lanes), "");
 }
 
+/* No value differs between lanes, nor does a place: what all lanes of a turn do is what fewer of
+ * them do. */
+static bool is_scalar(const vec_function *f) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if ((v->each && v->op != VEC_RUNNING) || v->op == VEC_ATOMIC || v->op == VEC_CALL ||
+            (v->op == VEC_STORE && v->u.mem.reach != VEC_REACH_ONE))
+            return false;
+    return true;
+}
+
+/* Whether all rows of the block are turns of all lanes: what is settled is of intact blocks. */
+static bool has_whole_rows(const jit_printer *p) { return p->here.settled && !is_scalar(p->in.f); }
+
+/* Where rows are whole and nobody has asked which row a turn is in: the next turn. */
+static bool just_next_turn(jit_printer *p, bool heads) {
+    const jit_turn *t = &p->block.at;
+    if (!has_whole_rows(p) || LLVMGetFirstUse(t->x) || LLVMGetFirstUse(t->y) ||
+        LLVMGetFirstUse(t->z))
+        return false;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    LLVMValueRef turns = heads ? turns_of_row(p) : jit_u64(p, 1),
+                 lanes = heads ? p->block.row : jit_u64(p, p->level.lanes);
+    LLVMValueRef number = LLVMBuildAdd(p->b, t->number, turns, ""),
+                 first = LLVMBuildAdd(p->b, t->first, lanes, "");
+    LLVMAddIncoming(t->number, &number, &here, 1);
+    LLVMAddIncoming(t->first, &first, &here, 1);
+    LLVMInstructionEraseFromParent(t->x);
+    LLVMInstructionEraseFromParent(t->y);
+    LLVMInstructionEraseFromParent(t->z);
+    return true;
+}
+
 /* The next turn: behind this one in its row, or the first of the next row. */
 static void next_turn(jit_printer *p, bool heads) {
+    if (just_next_turn(p, heads)) return;
     const jit_turn *t = &p->block.at;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     LLVMValueRef lanes = jit_u64(p, p->level.lanes), zero = jit_u32(p, 0), one = jit_u32(p, 1);
@@ -260,29 +293,40 @@ static LLVMValueRef block_size(jit_printer *p, uint64_t axis) {
                           jit_field(p, p->in.launch, offsetof(hgv_launch, block) + 4 * axis), "");
 }
 
-/* No value differs between lanes, nor does a place: what all lanes of a turn do is what fewer of
- * them do. */
-static bool is_scalar(const vec_function *f) {
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if ((v->each && v->op != VEC_RUNNING) || v->op == VEC_ATOMIC || v->op == VEC_CALL ||
-            (v->op == VEC_STORE && v->u.mem.reach != VEC_REACH_ONE))
-            return false;
-    return true;
-}
-
-/* All its lanes are there, and rows are turns of all lanes, where that makes a difference. */
-static void start_intact(jit_printer *p) {
+/* All its lanes are there, and rows are turns of all lanes, where that makes a difference. Returns
+ * how many lanes start. */
+static LLVMValueRef start_intact(jit_printer *p) {
     LLVMValueRef lanes = LLVMBuildMul(p->b, p->block.row,
                                       LLVMBuildZExt(p->b, p->block.rows, p->t.i64, ""), "");
     lanes = LLVMBuildMul(p->b, lanes, LLVMBuildZExt(p->b, p->block.layers, p->t.i64, ""), "");
-    LLVMValueRef all = LLVMBuildICmp(
-        p->b, LLVMIntEQ, LLVMBuildSub(p->b, p->block.end_lane, p->block.begin, ""), lanes, "");
+    LLVMValueRef start = LLVMBuildSub(p->b, p->block.end_lane, p->block.begin, ""),
+                 all = LLVMBuildICmp(p->b, LLVMIntEQ, start, lanes, "");
     LLVMValueRef rest = LLVMBuildAnd(p->b, p->block.row,
                                      jit_u64(p, is_scalar(p->in.f) ? 0 : p->level.lanes - 1), "");
     LLVMValueRef whole = LLVMBuildAnd(p->b, all,
                                       LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
     p->block.intact = jit_stack(p, p->t.i8, 1);
     LLVMBuildStore(p->b, LLVMBuildZExt(p->b, whole, p->t.i8, ""), p->block.intact);
+    return start;
+}
+
+/* The turns of a block in which so many lanes start, without a division where its rows are whole.
+ */
+static LLVMValueRef turns_of_block(jit_printer *p, LLVMValueRef start) {
+    LLVMValueRef args[] = {p->in.launch, start, jit_u64(p, p->level.lanes)};
+    if (is_scalar(p->in.f)) return jit_call_helper(p, "hgv_turns", args, 3);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), ask = jit_block(p, "count"),
+                      next = jit_block(p, "counted");
+    LLVMValueRef whole = LLVMBuildUDiv(p->b, start, jit_u64(p, p->level.lanes), "");
+    LLVMBuildCondBr(p->b, jit_intact(p), next, ask);
+    LLVMPositionBuilderAtEnd(p->b, ask);
+    LLVMValueRef counted = jit_call_helper(p, "hgv_turns", args, 3);
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, next);
+    LLVMValueRef made = LLVMBuildPhi(p->b, p->t.i64, "");
+    LLVMAddIncoming(made, &whole, &before, 1);
+    LLVMAddIncoming(made, &counted, &ask, 1);
+    return made;
 }
 
 /* The start of the block's function, behind its entry. Its parameters: launch, first lane, end,
@@ -294,14 +338,11 @@ void jit_open_block(jit_printer *p) {
     }
     p->block.begin = LLVMGetParam(p->in.fn, 1);
     p->in.end = jit_block(p, "over");
-    LLVMValueRef end = LLVMGetParam(p->in.fn, 2), lanes = jit_u64(p, p->level.lanes),
-                 args[] = {p->in.launch, LLVMBuildSub(p->b, end, p->block.begin, ""), lanes};
     p->block.row = LLVMBuildZExt(p->b, block_size(p, 0), p->t.i64, "");
     p->block.rows = block_size(p, 1);
     p->block.layers = block_size(p, 2);
-    p->block.end_lane = end;
-    start_intact(p);
-    p->block.turns = jit_call_helper(p, "hgv_turns", args, 3);
+    p->block.end_lane = LLVMGetParam(p->in.fn, 2);
+    p->block.turns = turns_of_block(p, start_intact(p));
     p->block.all_kept = record_memory(p);
     jit_place_own(p);
     p->in.first = p->block.begin;

@@ -73,7 +73,7 @@ typedef const hg_jit_table *(*hg_jit_entry)(uint32_t version);
     X(hgv_check_open, false, "wppiwppww") \
     X(hgv_base, false, "ppwiip")          \
     X(hgv_coordinate, false, "ipiw")      \
-    X(hgv_blocks, false, "vpwwp")         \
+    X(hgv_blocks, false, "vpwwpw")        \
     X(hgv_turns, false, "wpww")           \
     X(hgv_start_turns, false, "vppwwwww")
 

@@ -160,6 +160,14 @@ static void shared_struct(jit_printer *p) {
     hg_free(types);
 }
 
+/* Whether some lane may read or write the block's memory, which is zeros at its start. */
+static bool reaches_shared(const vec_kernel *k) {
+    for (const vec_function *f = k->functions; f; f = f->next)
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+            if (vec_op_has((vec_op)v->op, VEC_F_PLACE) && !vec_slot_of(k, v)) return true;
+    return false;
+}
+
 /* The kernel's function calls the block's for each block. */
 static void print_blocks(jit_printer *p) {
     LLVMTypeRef types[6] = {p->t.ptr, p->t.i64, p->t.i64, p->t.i32, p->t.i32, p->t.i32};
@@ -171,8 +179,8 @@ static void print_blocks(jit_printer *p) {
     jit_function_attributes(p, p->in.fn);
     LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
     LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1),
-                           LLVMGetParam(kernel, 2), p->in.fn};
-    (void)jit_call_helper(p, "hgv_blocks", args, 4);
+                           LLVMGetParam(kernel, 2), p->in.fn, jit_u64(p, reaches_shared(p->k))};
+    (void)jit_call_helper(p, "hgv_blocks", args, HG_COUNT_OF(args));
     LLVMBuildRetVoid(p->b);
     if (!jit_open_function(p, p->k->functions)) {
         p->failed = true;

@@ -65,9 +65,12 @@ static bool goes_on(const hgv_launch *launch) {
     return !launch->stopped && !(launch->faulted && launch->phase == 0);
 }
 
-/* Runs the blocks of lanes begin to end - 1. */
-static void blocks(hgv_launch *launch, uint64_t begin, uint64_t end, block_function *run) {
+/* Runs the blocks of lanes begin to end - 1. Memory of a block that none of them reaches is not
+ * cleared. */
+static void blocks(hgv_launch *launch, uint64_t begin, uint64_t end, block_function *run,
+                   uint64_t reaches_shared) {
     if (begin >= end) return;
+    if (!reaches_shared) launch->shared.size = 0;
     for (hgv_block at = hgv_first_block(launch, begin, end);; hgv_next_block(launch, &at, end)) {
         hgv_begin_block(launch);
         run(launch, at.begin, at.end, at.x, at.y, at.z);
@@ -75,10 +78,10 @@ static void blocks(hgv_launch *launch, uint64_t begin, uint64_t end, block_funct
     }
 }
 
-/* Turns of n lanes of a block of which `lanes` lanes start. */
+/* Turns of n lanes, a power of two, of a block of which `lanes` lanes start. */
 static uint64_t turns(const hgv_launch *launch, uint64_t lanes, uint64_t n) {
-    uint64_t x = launch->block[0];
-    return lanes / x * ((x + n - 1) / n) + (lanes % x + n - 1) / n;
+    const uint64_t x = launch->block[0], shift = (uint64_t)__builtin_ctzll(n);
+    return lanes / x * ((x + n - 1) >> shift) + ((lanes % x + n - 1) >> shift);
 }
 
 /* The lanes of each turn that start, as the first word of what it keeps, which are `size` bytes. */

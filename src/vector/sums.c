@@ -1,6 +1,7 @@
-/* Sums and scans of the lanes of a block, of integers, whose order changes no bit: turns come one
- * after another, so what all lanes before a turn come to is one value of the block. Within a turn
- * log2(lanes) steps put lanes together. A sum's part of a turn stands in front of the barrier that
+/* Sums and scans of the lanes of a block, of integers, whose order changes no bit. Turns come one
+ * after another: of a scan, what all lanes before a turn come to is one value of the block, and
+ * within a turn log2(lanes) steps put lanes together. A sum has one for each place in a turn, and
+ * puts these together behind the last. A sum's part of a turn stands in front of the barrier that
  * the operation begins with, where the values are made: nobody reads it before.
  * Must not know: what more the block does. */
 #include "kir/analysis/analysis.h"
@@ -54,6 +55,12 @@ static vec_value *slide(former *x, vec_value *v, vec_value *before, uint32_t far
     return made;
 }
 
+static vec_value *pick_last(former *x, vec_value *v) {
+    vec_value *last = vec_add(x, VEC_PICK, v->type, false, 1, &v);
+    last->u.imm = x->k->lanes - 1;
+    return last;
+}
+
 /* In each lane, of those up to it in the turn. */
 static vec_value *scan_of_turn(former *x, const kir_value *sum, vec_value *v, vec_value *none) {
     for (uint32_t far = 1; far < x->k->lanes; far *= 2)
@@ -66,23 +73,23 @@ static bool has_form(const former *x, const kir_value *v) {
            !kir_type_is_float(v->type);
 }
 
-/* The part of a turn: what all turns so far come to is in x->so_far. */
+/* The part of a turn: what all turns so far come to is in x->so_far, of a sum for each place. */
 static void form_part(former *x, kir_value *v) {
     const bool scan = !kir_block_is_one((hg_op)v->u.block.op);
     const uint64_t nothing = identity(hg_op_folds_with((hg_op)v->u.block.op),
                                       (hg_type)v->u.block.atlas_type);
-    vec_var *so_far = vec_new_var(x, v->type, false, NULL, false);
+    vec_var *so_far = vec_new_var(x, v->type, !scan, NULL, false);
+    so_far->turns = NULL;
     vec_value *mine = vec_each(x, v->args[0]);
     vec_place place = vec_to_level(x);
     vec_set(x, so_far, number(x, v->type, nothing), NULL);
     vec_back_to(x, place);
     vec_value *none = number(x, v->type, nothing), *here = vec_running(x);
     mine = vec_prim(x, KIR_SELECT, v->type, 3, (vec_value *[]){here, mine, none});
-    mine = scan ? scan_of_turn(x, v, mine, none) : sum_of_turn(x, v, mine);
-    vec_value *last = vec_add(x, VEC_PICK, v->type, false, 1, &mine);
-    last->u.imm = x->k->lanes - 1;
-    vec_value *before = vec_get(x, so_far);
+    vec_value *before = vec_get(x, so_far), *last = mine;
     if (scan) {
+        mine = scan_of_turn(x, v, mine, none);
+        last = pick_last(x, mine);
         vec_value *all = combine(x, v, before, mine);
         vec_is(x, v, v->u.block.exclusive ? slide(x, all, before, 1) : all);
     }
@@ -112,6 +119,6 @@ void vec_form_sum(former *x, kir_value *v) {
     if (!kir_block_is_one((hg_op)v->u.block.op)) return;
     vec_close_turns(x);
     vec_place place = vec_to_level(x);
-    vec_is(x, v, vec_get(x, so_far));
+    vec_is(x, v, pick_last(x, sum_of_turn(x, v, vec_get(x, so_far))));
     vec_back_to(x, place);
 }

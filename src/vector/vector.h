@@ -17,7 +17,9 @@
  * the last turn of a row may be short. Turns run in the order of their lanes: a variable of the
  * block that they set is for the next what this one left. What a turn keeps from one TURNS to the
  * next is in variables that are `kept`, an instance of which each turn of the block has, and in the
- * lanes that run. All other operations that are each, or touch memory, stand in TURNS.
+ * lanes that run. A variable of the block that is each has an element for each place in a turn:
+ * GET, PRIM, EXCHANGE and SLIDE may put those together outside of TURNS. All other operations that
+ * are each, or touch memory, stand in TURNS.
  *
  * Operations:
  * - PRIM: a value primitive of the kernel IR (prim), its arguments one or each

@@ -266,6 +266,12 @@ static bool in_block_only(const vec_value *v) {
     return !turns || turns == v;
 }
 
+/* Elements of the places of a turn, which are the same whatever turn it is: what variables of the
+ * block hold of them, and what is made of that. */
+static bool is_of_places(const vec_value *v) {
+    return v->op == VEC_GET || v->op == VEC_PRIM || v->op == VEC_EXCHANGE || v->op == VEC_SLIDE;
+}
+
 /* Of a kernel that runs a block. */
 static const char *check_block(const vec_value *v) {
     if (v->op == VEC_TURNS || v->op == VEC_BARRIER) {
@@ -285,7 +291,7 @@ static const char *check_block(const vec_value *v) {
     for (uint8_t i = 0; i < v->loses.count; i++)
         if (!has_var(v, v->loses.vars[i])) return "a mask that does not live here";
     if (!in_block_only(v)) return NULL;
-    if (v->each) return "an element for each lane outside of TURNS";
+    if (v->each && !is_of_places(v)) return "an element for each lane outside of TURNS";
     if ((vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->op != VEC_SIZE) ||
         (vec_op_has((vec_op)v->op, VEC_F_LOSES) && v->op != VEC_CALL))
         return "outside of TURNS";
