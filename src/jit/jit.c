@@ -64,7 +64,7 @@ static void start_llvm(void) {
 typedef struct machine {
     struct machine *next;
     char cpu[32];
-    bool dot4;
+    bool dot4, vbmi;
     LLVMTargetMachineRef llvm;
 } machine;
 
@@ -73,10 +73,14 @@ static struct {
     machine *free;
 } machines = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool is_machine(const machine *m, const hg_jit_options *o) {
+    return strcmp(m->cpu, o->cpu) == 0 && m->dot4 == o->dot4 && m->vbmi == o->vbmi;
+}
+
 static machine *take_machine(const hg_jit_options *o) {
     machine **at = &machines.free;
     pthread_mutex_lock(&machines.lock);
-    while (*at && (strcmp((*at)->cpu, o->cpu) != 0 || (*at)->dot4 != o->dot4)) at = &(*at)->next;
+    while (*at && !is_machine(*at, o)) at = &(*at)->next;
     machine *m = *at;
     if (m) *at = m->next;
     pthread_mutex_unlock(&machines.lock);
@@ -91,17 +95,20 @@ static void keep_machine(machine *m) {
 }
 
 static machine *make_machine(const hg_jit_options *o, char reason[256]) {
+    static const char *const FEATURES[2][2] = {{"", "+avx512vbmi"},
+                                               {"+avx512vnni", "+avx512vnni,+avx512vbmi"}};
     char *message = NULL, *triple = LLVMGetDefaultTargetTriple();
     machine *m = hg_calloc(1, sizeof *m);
     LLVMTargetRef target = NULL;
     if (m && LLVMGetTargetFromTriple(triple, &target, &message) == 0)
-        m->llvm = LLVMCreateTargetMachine(target, triple, o->cpu, o->dot4 ? "+avx512vnni" : "",
+        m->llvm = LLVMCreateTargetMachine(target, triple, o->cpu, FEATURES[o->dot4][o->vbmi],
                                           LLVMCodeGenLevelDefault, LLVMRelocPIC,
                                           LLVMCodeModelSmall);
     bool good = m && m->llvm;
     if (good) {
         snprintf(m->cpu, sizeof m->cpu, "%s", o->cpu);
         m->dot4 = o->dot4;
+        m->vbmi = o->vbmi;
     } else {
         snprintf(reason, 256, "LLVM: no target %s: %s", triple, message ? message : "");
     }
@@ -179,6 +186,7 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     p->level.bytes = options->bytes;
     p->level.cpu = options->cpu;
     p->level.dot4 = options->dot4;
+    p->level.vbmi = options->vbmi;
     p->level.mask_registers = options->bytes == 64;
     p->level.fused = p->level.halves = options->bytes >= 32;
     p->made.prof = LLVMGetMDKindIDInContext(c, "prof", 4);

@@ -27,6 +27,7 @@ typedef struct hg_jit_options {
     uint32_t bytes;  /* of a native vector: 16, 32, 64 */
     const char *cpu; /* "x86-64", "x86-64-v3", "x86-64-v4": LLVM's names */
     bool dot4;       /* the CPU has AVX-512 VNNI, with v4: kernels may have DOT4_S and DOT4_U */
+    bool vbmi;       /* it has AVX-512 VBMI, with v4: bytes of two registers are picked at once */
 } hg_jit_options;
 
 typedef struct hg_jit_object {

@@ -87,7 +87,7 @@ typedef struct jit_printer {
     struct { /* what native vectors of the target are */
         uint32_t lanes, bytes;
         bool mask_registers, fused, halves; /* what the level has */
-        bool dot4;                          /* what the CPU has */
+        bool dot4, vbmi;                    /* what the CPU has */
         const char *cpu;
     } level;
     const char *unsupported;

@@ -609,6 +609,26 @@ static LLVMValueRef pick_bytes(jit_printer *p, uint32_t step, uint32_t lanes, LL
     return made;
 }
 
+/* The same of two rows, of which the second ends with the last lane's byte. Only up to every fourth
+ * byte. */
+static LLVMValueRef pick_of_two(jit_printer *p, uint32_t step, uint32_t lanes, LLVMValueRef first) {
+    const uint32_t span = (lanes - 1) * step + 1;
+    uint32_t row = lanes;
+    while (2 * row < span) row *= 2;
+    LLVMValueRef rows[2], places[64];
+    for (uint32_t k = 0; k < 2; k++)
+        rows[k] = jit_load(p, LLVMVectorType(p->t.i8, row), jit_field(p, first, k * (span - row)));
+    for (uint32_t i = 0; i < row; i++)
+        places[i] = i >= lanes       ? LLVMGetPoison(p->t.i32)
+                    : i * step < row ? jit_u32(p, i * step)
+                                     : jit_u32(p, i * step - (span - row) + row);
+    LLVMValueRef made = LLVMBuildShuffleVector(p->b, rows[0], rows[1], LLVMConstVector(places, row),
+                                               "");
+    for (uint32_t i = 0; i < lanes; i++) places[i] = jit_u32(p, i);
+    return LLVMBuildShuffleVector(p->b, made, LLVMGetPoison(LLVMTypeOf(made)),
+                                  LLVMConstVector(places, lanes), "");
+}
+
 /* Lanes that rows and picks are made for at once; 0: one by one is no slower. */
 static uint32_t lanes_of_steps(const jit_printer *p, uint32_t bytes, int64_t stride) {
     uint32_t most = p->level.bytes / bytes, lanes = most < p->level.lanes ? most : p->level.lanes;
@@ -631,10 +651,12 @@ static LLVMValueRef load_strided(jit_printer *p, const vec_value *v) {
              count = lanes ? p->level.lanes / lanes : 0;
     for (uint32_t i = 0; i < count; i++) {
         LLVMValueRef at = jit_field(p, first, stride * lanes * i);
-        parts[i] = v->u.mem.bytes == 1 && lanes >= SIXTEEN
-                       ? pick_bytes(p, (uint32_t)stride, lanes, at)
-                       : pick_steps(p, type, v->u.mem.bytes, (uint32_t)stride / v->u.mem.bytes,
-                                    lanes, at);
+        const bool bytes = v->u.mem.bytes == 1 && lanes >= SIXTEEN;
+        parts[i] = bytes && p->level.vbmi && stride <= 4
+                       ? pick_of_two(p, (uint32_t)stride, lanes, at)
+                   : bytes ? pick_bytes(p, (uint32_t)stride, lanes, at)
+                           : pick_steps(p, type, v->u.mem.bytes, (uint32_t)stride / v->u.mem.bytes,
+                                        lanes, at);
     }
     for (uint32_t left = count; left > 1; left /= 2)
         for (uint32_t k = 0; k < left / 2; k++)

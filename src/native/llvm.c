@@ -182,6 +182,7 @@ static void level_of(tile_level level, native_level *how) {
             .options = {.bytes = 64, .cpu = "x86-64-v4"}, .lanes = 32, .registers = 32}};
     *how = LEVELS[level];
     how->options.dot4 = level == TILE_LEVEL_V4 && hg_cpu_supports("avx512vnni");
+    how->options.vbmi = level == TILE_LEVEL_V4 && hg_cpu_supports("avx512vbmi");
 }
 
 static void caps_of(kir_caps *caps) { caps->limb_values = true; }

@@ -118,10 +118,10 @@ static bool key_of(const native_device *d, const maker *m, const kir_module *mod
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(d->cache) || !m->by || !m->by->identity) return false;
-    hg_text_addf(&text, "hologram native code 3, %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ",
+    hg_text_addf(&text, "hologram native code 3, %s, %x, bytes %u, lanes %u, blocks %d, %s%s%s, ",
                  native_sources, (unsigned)HG_JIT_VERSION, (unsigned)m->level.options.bytes,
                  (unsigned)m->lanes, m->blocks, m->level.options.cpu,
-                 m->level.options.dot4 ? " vnni" : "");
+                 m->level.options.dot4 ? " vnni" : "", m->level.options.vbmi ? " vbmi" : "");
     if (!m->by->identity(&text)) text.failed = true;
     hg_text_addf(&text, "\n");
     kir_print(&text, module);
