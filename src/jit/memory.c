@@ -104,6 +104,26 @@ static LLVMValueRef address(jit_printer *p, const vec_value *v) {
     return v->u.mem.disp ? jit_field(p, at, (uint64_t)v->u.mem.disp) : at;
 }
 
+/* A value of each lane, made again of a narrower one where that is short: so that what rarely runs
+ * does not have the wide one made in every turn. */
+static LLVMValueRef each_again(jit_printer *p, const vec_value *v) {
+    const bool short_one = v->op == VEC_PRIM && v->each && v->args[0]->each;
+    if (short_one && v->prim == KIR_ZEXT && v->args[0]->type != KIR_BOOL)
+        return LLVMBuildZExt(p->b, each_again(p, v->args[0]), jit_type_of(p, v), "");
+    if (!short_one || v->prim != KIR_SHL || v->args[1]->op != VEC_CONST ||
+        v->args[1]->u.imm >= kir_type_bits(v->type))
+        return jit_each(p, v);
+    LLVMValueRef far = LLVMConstInt(jit_scalar(p, v->type), v->args[1]->u.imm, false);
+    return LLVMBuildShl(p->b, each_again(p, v->args[0]), jit_splat(p, far), "");
+}
+
+/* The index of each lane, without disp, where that rarely is asked for. */
+static LLVMValueRef indices(jit_printer *p, const vec_value *v);
+static LLVMValueRef indices_again(jit_printer *p, const vec_value *v) {
+    const bool listed = v->u.mem.has_index && !v->u.mem.open && v->args[0]->each;
+    return listed ? each_again(p, v->args[0]) : indices(p, v);
+}
+
 /* The index of each lane, without disp. */
 static LLVMValueRef indices(jit_printer *p, const vec_value *v) {
     const vec_value *index = v->u.mem.has_index ? v->args[v->u.mem.open] : NULL;
@@ -269,7 +289,7 @@ static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef
                            new_site(p, v, 1),
                            memory_record(p, v),
                            p->in.first,
-                           listed ? spill(p, JIT_SPILL_INDEX, indices(p, v))
+                           listed ? spill(p, JIT_SPILL_INDEX, indices_again(p, v))
                                   : LLVMConstNull(p->t.ptr),
                            listed ? jit_u64(p, 0) : first_index(p, v),
                            jit_u64(p, (uint64_t)stride),
@@ -885,7 +905,7 @@ static void atomic_lanes(jit_printer *p, const vec_value *v, const own_copies *o
     uint32_t n = vec_place_args(v);
     bool two = v->nargs > n + 1;
     LLVMTypeRef type = jit_scalar(p, v->type);
-    LLVMValueRef site = new_site(p, v, 4), index = spill(p, JIT_SPILL_INDEX, indices(p, v)),
+    LLVMValueRef site = new_site(p, v, 4), index = spill(p, JIT_SPILL_INDEX, indices_again(p, v)),
                  value = spill(p, JIT_SPILL_VALUE, jit_each(p, v->args[n]));
     LLVMValueRef handles = v->u.mem.open ? spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0]))
                                          : NULL;
@@ -921,7 +941,9 @@ static void atomic_lanes(jit_printer *p, const vec_value *v, const own_copies *o
     end_if_any(p, v, jit_load(p, p->t.i64, gone));
 }
 
-static LLVMValueRef all_aligned(jit_printer *p, const vec_value *v, LLVMValueRef offsets) {
+static LLVMValueRef all_aligned(jit_printer *p, const vec_value *v) {
+    LLVMValueRef offsets = LLVMBuildAdd(p->b, indices(p, v),
+                                        jit_splat(p, jit_u64(p, (uint64_t)v->u.mem.disp)), "");
     LLVMValueRef odd = LLVMBuildAnd(p->b, offsets, jit_splat(p, jit_u64(p, v->u.mem.bytes - 1u)),
                                     "");
     LLVMTypeRef type = LLVMTypeOf(odd);
@@ -929,15 +951,63 @@ static LLVMValueRef all_aligned(jit_printer *p, const vec_value *v, LLVMValueRef
     return LLVMBuildICmp(p->b, LLVMIntEQ, low, jit_u64(p, 0), "");
 }
 
-/* In 32 bits, where they are known to fit. */
-static LLVMValueRef small_offsets(jit_printer *p, const vec_value *v, LLVMValueRef offsets) {
-    const vec_value *index = v->args[0], *narrow = index->op == VEC_PRIM && index->prim == KIR_ZEXT
-                                                       ? index->args[0]
-                                                       : NULL;
-    if (!narrow || narrow->type != HG_TYPE_U32)
-        return LLVMBuildTrunc(p->b, offsets, jit_vector(p, p->t.i32), "");
-    return LLVMBuildAdd(p->b, jit_each(p, narrow),
-                        jit_splat(p, jit_u32(p, (uint64_t)v->u.mem.disp)), "");
+/* What each lane's index is so many bits on of, as narrow as it can be read. */
+static const vec_value *before_shift(const vec_value *v, uint64_t *shift) {
+    for (*shift = 0; v->op == VEC_PRIM && v->args[0]->each;) {
+        const vec_value *in = v->args[0];
+        if (v->prim == KIR_SHL && v->args[1]->op == VEC_CONST && in->op == VEC_PRIM &&
+            in->prim == KIR_ZEXT && in->args[0]->type != KIR_BOOL &&
+            v->args[1]->u.imm + kir_type_bits(in->args[0]->type) <= kir_type_bits(v->type))
+            *shift += v->args[1]->u.imm;
+        else if (v->prim != KIR_ZEXT || in->type == KIR_BOOL)
+            return v;
+        v = in;
+    }
+    return v;
+}
+
+/* Whether what the row of an earlier LOAD holds is still there, and wherever its elements point has
+ * been checked: then they are read again, which is cheaper than what a vector was stored to. */
+static bool reads_again(const vec_value *load, const vec_value *v) {
+    if (load->op != VEC_LOAD || load->u.mem.reach != VEC_REACH_ROW || load->parent != v->parent ||
+        load->u.mem.open || !v->u.mem.end || (load->mask && load->mask != v->mask))
+        return false;
+    const vec_value *at = v->prev;
+    while (at && at != load &&
+           (at->op == VEC_CHECK || at->op == VEC_SET || !vec_op_has((vec_op)at->op, VEC_F_EFFECT)))
+        at = at->prev;
+    return at == load;
+}
+
+/* Lanes' offsets in memory, as elements of a type, `shift` bits on and `disp` bytes: loads of
+ * scalars are cheaper than taking vectors apart, and narrow ones where lanes have few bits. */
+typedef struct spilled_offsets {
+    LLVMTypeRef type;
+    LLVMValueRef array;
+    uint64_t shift, disp;
+} spilled_offsets;
+
+static spilled_offsets spill_offsets(jit_printer *p, const vec_value *v) {
+    uint64_t shift = 0;
+    const vec_value *narrow = v->args[0]->each ? before_shift(v->args[0], &shift) : NULL;
+    if (narrow && narrow->type != HG_TYPE_U64)
+        return (spilled_offsets){jit_scalar(p, narrow->type),
+                                 reads_again(narrow, v)
+                                     ? address(p, narrow)
+                                     : spill(p, JIT_SPILL_INDEX, jit_each(p, narrow)),
+                                 shift, (uint64_t)v->u.mem.disp};
+    LLVMValueRef made = LLVMBuildAdd(p->b, indices(p, v),
+                                     jit_splat(p, jit_u64(p, (uint64_t)v->u.mem.disp)), "");
+    const bool small = v->u.mem.end && v->u.mem.end <= INT32_MAX;
+    if (small) made = LLVMBuildTrunc(p->b, made, jit_vector(p, p->t.i32), "");
+    return (spilled_offsets){small ? p->t.i32 : p->t.i64, spill(p, JIT_SPILL_INDEX, made), 0, 0};
+}
+
+static LLVMValueRef spilled_offset(jit_printer *p, const spilled_offsets *s, uint32_t lane) {
+    LLVMValueRef at = element(p, s->array, s->type, jit_u64(p, lane)),
+                 offset = jit_load(p, s->type, at);
+    if (s->type != p->t.i64) offset = LLVMBuildZExt(p->b, offset, p->t.i64, "");
+    return s->shift ? LLVMBuildShl(p->b, offset, jit_u64(p, s->shift), "") : offset;
 }
 
 /* All lanes of a turn at aligned places of their copies, one after another; anything else lane by
@@ -948,23 +1018,17 @@ static void atomic(jit_printer *p, const vec_value *v) {
         return;
     }
     own_copies own = copies_of(p, v);
-    LLVMValueRef offsets = LLVMBuildAdd(p->b, indices(p, v),
-                                        jit_splat(p, jit_u64(p, (uint64_t)v->u.mem.disp)), "");
-    LLVMValueRef aligned = v->u.mem.aligned ? truth(p, true) : all_aligned(p, v, offsets),
+    LLVMValueRef aligned = v->u.mem.aligned ? truth(p, true) : all_aligned(p, v),
                  values = jit_each(p, v->args[vec_place_args(v)]);
     LLVMValueRef all = LLVMBuildICmp(p->b, LLVMIntEQ, jit_bits(p, v->mask), jit_all(p), "");
     LLVMValueRef fast = LLVMBuildAnd(p->b, own.is, LLVMBuildAnd(p->b, aligned, all, ""), "");
     jit_if(p, NULL, fast, false);
-    bool small = v->u.mem.end && v->u.mem.end <= INT32_MAX; /* loads of scalars are cheaper than
-                                                               taking vectors apart */
-    LLVMTypeRef word = small ? p->t.i32 : p->t.i64;
-    LLVMValueRef copies[COPIES],
-        spilled = spill(p, JIT_SPILL_INDEX, small ? small_offsets(p, v, offsets) : offsets);
+    const spilled_offsets spilled = spill_offsets(p, v);
+    LLVMValueRef copies[COPIES];
     for (uint32_t i = 0; i < p->level.lanes; i++) {
-        LLVMValueRef offset = jit_load(p, word, element(p, spilled, word, jit_u64(p, i)));
+        LLVMValueRef offset = spilled_offset(p, &spilled, i);
         if (i < COPIES) copies[i] = copy_of_lane(p, &own, base_of(p, v), jit_u64(p, i));
-        LLVMValueRef place = jit_at(p, copies[i % COPIES],
-                                    small ? LLVMBuildZExt(p->b, offset, p->t.i64, "") : offset);
+        LLVMValueRef place = jit_field(p, jit_at(p, copies[i % COPIES], offset), spilled.disp);
         combine(p, v, place, LLVMBuildExtractElement(p->b, values, jit_u32(p, i), ""));
     }
     jit_end_if(p);
