@@ -273,6 +273,12 @@ void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value);
 void jit_start_var(jit_printer *p, const vec_var *v); /* zero; no array, not shared, not kept */
 LLVMValueRef jit_part(jit_printer *p, LLVMValueRef vector, uint32_t from, uint32_t count);
 LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high);
+/* ---- picks.c ---- */
+/* An element of so many bytes for each lane, `stride` bytes from one to the next, where rows and
+ * picks are cheaper than loads one by one; else NULL. */
+LLVMValueRef jit_pick(jit_printer *p, LLVMTypeRef type, uint32_t bytes, int64_t stride,
+                      LLVMValueRef first);
+
 /* ---- limbs.c ---- */
 bool jit_has_limbs(const vec_function *f); /* whether it is code of its own */
 void jit_limbs(jit_printer *p, const vec_function *f);

@@ -584,104 +584,15 @@ static void store_every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRef 
     }
 }
 
-/* Every `step`th element from `first` on, of `lanes` lanes: as many rows as the step, of which the
- * last one ends with the last element, and what is wanted of each. */
-static LLVMValueRef pick_steps(jit_printer *p, LLVMTypeRef type, uint32_t bytes, uint32_t step,
-                               uint32_t lanes, LLVMValueRef first) {
-    LLVMTypeRef row = LLVMVectorType(type, lanes);
-    LLVMValueRef made = NULL, places[64];
-    for (uint32_t k = 0, done = 0; k < step; k++) {
-        uint32_t start = k + 1 < step ? k * lanes : (step - 1) * (lanes - 1);
-        LLVMValueRef next = jit_load(p, row, jit_field(p, first, (uint64_t)start * bytes));
-        for (uint32_t i = 0; i < lanes; i++)
-            places[i] = i < done ? jit_u32(p, i)
-                        : i * step < start + lanes
-                            ? jit_u32(p, i * step - start + (made ? lanes : 0))
-                            : LLVMGetPoison(p->t.i32);
-        while (done < lanes && done * step < start + lanes) done++;
-        made = LLVMBuildShuffleVector(p->b, made ? made : next, made ? next : LLVMGetPoison(row),
-                                      LLVMConstVector(places, lanes), "");
-    }
-    return made;
-}
-
-/* The same of bytes, sixteen lanes or twice that, each sixteen of which pick in rows of their own:
- * one instruction a row puts its bytes at their places and zeros elsewhere. */
-enum { SIXTEEN = 16 };
-
-static LLVMValueRef pick_bytes(jit_printer *p, uint32_t step, uint32_t lanes, LLVMValueRef first) {
-    LLVMTypeRef row = LLVMVectorType(p->t.i8, SIXTEEN), all = LLVMVectorType(p->t.i8, lanes);
-    LLVMValueRef made = NULL, places[2 * SIXTEEN], rows[2];
-    for (uint32_t k = 0, done = 0; k < step; k++) {
-        const uint32_t start = k + 1 < step ? k * SIXTEEN : (step - 1) * (SIXTEEN - 1);
-        uint32_t end = done;
-        while (end < SIXTEEN && end * step < start + SIXTEEN) end++;
-        for (uint32_t h = 0; h < lanes / SIXTEEN; h++)
-            rows[h] = jit_load(p, row, jit_field(p, first, (uint64_t)h * SIXTEEN * step + start));
-        for (uint32_t i = 0, l = 0; i < lanes; i++, l = i % SIXTEEN)
-            places[i] = jit_u32(p, l >= done && l < end ? i - l + l * step - start : lanes);
-        LLVMValueRef from = lanes == SIXTEEN ? rows[0] : jit_join(p, rows[0], rows[1]),
-                     part = LLVMBuildShuffleVector(p->b, from, LLVMConstNull(all),
-                                                   LLVMConstVector(places, lanes), "");
-        made = made ? LLVMBuildOr(p->b, made, part, "") : part;
-        done = end;
-    }
-    return made;
-}
-
-/* The same of two rows, of which the second ends with the last lane's byte. Only up to every fourth
- * byte. */
-static LLVMValueRef pick_of_two(jit_printer *p, uint32_t step, uint32_t lanes, LLVMValueRef first) {
-    const uint32_t span = (lanes - 1) * step + 1;
-    uint32_t row = lanes;
-    while (2 * row < span) row *= 2;
-    LLVMValueRef rows[2], places[64];
-    for (uint32_t k = 0; k < 2; k++)
-        rows[k] = jit_load(p, LLVMVectorType(p->t.i8, row), jit_field(p, first, k * (span - row)));
-    for (uint32_t i = 0; i < row; i++)
-        places[i] = i >= lanes       ? LLVMGetPoison(p->t.i32)
-                    : i * step < row ? jit_u32(p, i * step)
-                                     : jit_u32(p, i * step - (span - row) + row);
-    LLVMValueRef made = LLVMBuildShuffleVector(p->b, rows[0], rows[1], LLVMConstVector(places, row),
-                                               "");
-    for (uint32_t i = 0; i < lanes; i++) places[i] = jit_u32(p, i);
-    return LLVMBuildShuffleVector(p->b, made, LLVMGetPoison(LLVMTypeOf(made)),
-                                  LLVMConstVector(places, lanes), "");
-}
-
-/* Lanes that rows and picks are made for at once; 0: one by one is no slower. */
-static uint32_t lanes_of_steps(const jit_printer *p, uint32_t bytes, int64_t stride) {
-    uint32_t most = p->level.bytes / bytes, lanes = most < p->level.lanes ? most : p->level.lanes;
-    int64_t step = stride / bytes;
-    if (bytes == 1 && lanes > 2 * SIXTEEN) lanes = 2 * SIXTEEN;
-    uint32_t row = bytes == 1 && lanes > SIXTEEN ? SIXTEEN : lanes; /* a longer step than one more
-                                                                      reads beyond the last lane */
-    bool good = p->level.bytes >= 32 && stride % bytes == 0 && step > 1 &&
-                3 * step <= 2 * (int64_t)row;
-    return good && p->level.lanes % lanes == 0 ? lanes : 0;
-}
-
 /* Places as far apart, of all lanes: an address and numbers. Cheaper than a gather, which is made
  * of loads as well. */
 static LLVMValueRef load_strided(jit_printer *p, const vec_value *v) {
     LLVMTypeRef type = jit_scalar(p, v->type);
-    LLVMValueRef first = address(p, v), made = LLVMGetPoison(jit_vector(p, type)), parts[64];
-    uint64_t stride = (uint64_t)v->u.mem.stride;
-    uint32_t lanes = lanes_of_steps(p, v->u.mem.bytes, v->u.mem.stride),
-             count = lanes ? p->level.lanes / lanes : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        LLVMValueRef at = jit_field(p, first, stride * lanes * i);
-        const bool bytes = v->u.mem.bytes == 1 && lanes >= SIXTEEN;
-        parts[i] = bytes && p->level.vbmi && stride <= 4
-                       ? pick_of_two(p, (uint32_t)stride, lanes, at)
-                   : bytes ? pick_bytes(p, (uint32_t)stride, lanes, at)
-                           : pick_steps(p, type, v->u.mem.bytes, (uint32_t)stride / v->u.mem.bytes,
-                                        lanes, at);
-    }
-    for (uint32_t left = count; left > 1; left /= 2)
-        for (uint32_t k = 0; k < left / 2; k++)
-            parts[k] = jit_join(p, parts[2 * k], parts[2 * k + 1]);
-    if (count) return parts[0];
+    const uint64_t stride = (uint64_t)v->u.mem.stride;
+    LLVMValueRef first = address(p, v),
+                 made = jit_pick(p, type, v->u.mem.bytes, v->u.mem.stride, first);
+    if (made) return made;
+    made = LLVMGetPoison(jit_vector(p, type));
     for (uint32_t i = 0; i < p->level.lanes; i++)
         made = LLVMBuildInsertElement(
             p->b, made, jit_load(p, type, jit_field(p, first, stride * i)), jit_u64(p, i), "");
