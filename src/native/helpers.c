@@ -5,6 +5,7 @@
  * to memory for the sake of a call that hardly happens. Objects enter them through native_keep. */
 #include "native/helpers.h"
 #include "base/base.h"
+#include "base/compat.h"
 #include "base/thread.h"
 #include "native/compilers.def"
 
@@ -80,7 +81,7 @@ static void blocks(hgv_launch *launch, uint64_t begin, uint64_t end, block_funct
 
 /* Turns of n lanes, a power of two, of a block of which `lanes` lanes start. */
 static uint64_t turns(const hgv_launch *launch, uint64_t lanes, uint64_t n) {
-    const uint64_t x = launch->block[0], shift = (uint64_t)__builtin_ctzll(n);
+    const uint64_t x = launch->block[0], shift = hg_ctz64(n);
     return lanes / x * ((x + n - 1) >> shift) + ((lanes % x + n - 1) >> shift);
 }
 
