@@ -160,8 +160,8 @@ static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
     char reason[256];
     hg_jit_object object = {0};
     uint64_t inputs[1] = {7};
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object,
-                               reason) == HG_OK,
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){.bytes = bytes, .cpu = cpu}, NULL,
+                               &object, reason) == HG_OK,
                   "%s", reason);
     void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
                               : NULL;
@@ -202,8 +202,8 @@ static uint32_t lanes_of_first(const hg_jit_table *jit, uint64_t w) {
     uint64_t inputs[3] = {0, 0, w};
     uint32_t y[COUNT] = {0}, lanes = 0;
     CHECK(vec_whole_of(f.kernel) && vec_asks_for_rows(vec_whole_of(f.kernel)));
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){16, "x86-64", false}, NULL, &object,
-                               reason) == HG_OK,
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){.bytes = 16, .cpu = "x86-64"}, NULL,
+                               &object, reason) == HG_OK,
                   "%s", reason);
     void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
                               : NULL;
@@ -265,8 +265,8 @@ static void test_time(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
     char reason[256];
     hg_jit_object object = {0};
     uint64_t inputs[1] = {0};
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object,
-                               reason) == HG_OK,
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){.bytes = bytes, .cpu = cpu}, NULL,
+                               &object, reason) == HG_OK,
                   "%s", reason);
     void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
                               : NULL;
@@ -310,8 +310,8 @@ static void test_quotients(const hg_jit_table *jit, uint32_t bytes, const char *
     form f = make_of(DIVIDES, LANES);
     char reason[256];
     hg_jit_object object = {0};
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object,
-                               reason) == HG_OK,
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){.bytes = bytes, .cpu = cpu}, NULL,
+                               &object, reason) == HG_OK,
                   "%s", reason);
     void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
                               : NULL;
@@ -350,8 +350,8 @@ static void *compile_some(void *jit) {
         form f = make(16);
         char reason[256];
         hg_jit_object object = {0};
-        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object,
-                           reason) == HG_OK)
+        if (table->compile(f.kernel, &(hg_jit_options){.bytes = 32, .cpu = "x86-64-v3"}, NULL,
+                           &object, reason) == HG_OK)
             bytes += object.size;
         if (object.bytes) table->release(object.bytes);
         drop(f);
@@ -382,7 +382,7 @@ static void test_refuses(const hg_jit_table *jit) {
     form f = make(128);
     char reason[256];
     hg_jit_object object = {0};
-    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object,
+    CHECK(jit->compile(f.kernel, &(hg_jit_options){.bytes = 32, .cpu = "x86-64-v3"}, NULL, &object,
                        reason) == HG_ERROR_ISA);
     CHECK_TEXT(reason, "the native compiler does not know turns of 128 lanes");
     drop(f);
