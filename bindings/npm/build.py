@@ -67,7 +67,8 @@ def smaller(folder, name):
     """What wasm-opt makes of a module of the folder."""
     source, made = os.path.join(folder, name), os.path.join(folder, name + ".small")
     if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source):
-        run("wasm-opt", "-Oz", *(f"--enable-{one}" for one in FEATURES), source, "-o", made)
+        run("wasm-opt", "-Oz", *(f"--enable-{one}" for one in FEATURES), source, "-o", made + ".new")
+        os.replace(made + ".new", made)  # what was cut off is not taken for made
     return made
 
 

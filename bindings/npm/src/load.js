@@ -1,5 +1,5 @@
 // Loading hologram.wasm: from an address, bytes or a compiled module, with an error for what can go wrong on the way that says where and
-// what to do. Must not know: how the host reads an address (index.js, node.js).
+// what to do. Must not know: how the host reads an address (files.js).
 import { Core, HologramError, bytesOf, expectOptions, expectSignal, kindOf } from './core.js';
 import { Hologram } from './hologram.js';
 import { version } from './interface.js';

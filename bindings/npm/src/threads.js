@@ -1,4 +1,4 @@
-// Threads: workers over one shared memory. Must not know: how the host makes a worker (index.js, node.js), programs.
+// Threads: workers over one shared memory. Must not know: how the host makes a worker (browser.js, files.js), programs.
 import { HologramError, kindOf } from './core.js';
 import { CODE_RECORDS, CODE_BYTES, IMPORT, STACK_BYTES } from './native.js';
 
