@@ -1,6 +1,6 @@
-/* F64 in 64-bit integers where a target has no F64; exact F32 subnormals where it flushes them; F32
- * <-> 64-bit integers where it has no 64-bit integers; single operations that the target does, but
- * not exactly (caps.inexact).
+/* F64 in 64-bit integers where a target has no F64; exact F32 subnormals where it flushes them, by
+ * larger numbers or in integers; F32 <-> 64-bit integers where it has no 64-bit integers; single
+ * operations that the target does, but not exactly (caps.inexact).
  * Requires: no FFMA that the target lacks, but of F32 where it has no F64. Provides: no FFMA that the target lacks; no F64
  * unless caps.f64; F32 arithmetic as IEEE 754 whatever the target flushes. */
 #include "kir/builder.h"
