@@ -33,6 +33,7 @@
  * 512); where so near to it two results meet, MPFR says which one. Such arguments are kept by
  * --near FILE. Every such run ends with one result changed, which must be found. */
 #include "accuracy.h"
+#include "support/native_told.h"
 #include "test.h"
 #include <math.h>
 #include <pthread.h>
@@ -560,5 +561,6 @@ int main(int argc, char **argv) {
         free(list);
     }
     if (t.near) fclose(t.near);
+    if (strcmp(t.library.jit, "on") == 0) native_told(true);
     return test_done();
 }

@@ -1,6 +1,7 @@
 /* The library through its public interface, and its peers: glibc, libmvec and SLEEF where they are
  * on this machine. */
 #include "accuracy.h"
+#include "support/native_told.h"
 #include <hologram/backend.h>
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +65,7 @@ static hg_status library_begin(subject *s, const library_choice *choice) {
     snprintf(config.jit, sizeof config.jit, "%s", choice->jit);
     config.num_threads = 1;
     status = hg_backend_create_with_config(&config, &s->backend);
+    if (status == HG_OK) status = native_listen(s->backend);
     if (status == HG_OK) status = hg_program_assemble(text, (uint64_t)length, NULL, &s->program);
     if (status == HG_OK) status = hg_program_verify(s->program, NULL);
     s->params = hg_params_create();

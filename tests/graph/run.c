@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "runtime/graph.h"
 #include "support/c_build.h"
+#include "support/native_told.h"
 #include "test.h"
 #include <stdlib.h>
 
@@ -284,6 +285,7 @@ int main(int argc, char **argv) {
         SKIP(hg_last_error_text());
         return test_done();
     }
+    CHECK(native_listen(t->backend) == HG_OK);
     for (uint64_t i = 0; i < count && test_failed < 5; i++) {
         t->seed = seed + i;
         if (show) {
@@ -294,6 +296,7 @@ int main(int argc, char **argv) {
         check_one(t, i % 8 == 0);
     }
     hg_backend_destroy(t->backend);
+    if (strcmp(jit, "on") == 0) native_told(false);
     if (t->builds)
         printf("built: %u graphs, not built: %u\n", (unsigned)t->built_count,
                (unsigned)t->none_count);
