@@ -122,7 +122,7 @@ export const checks = {
       [() => backend.buffer(null), 'typed array'], [() => backend.buffer('u8', 2 ** 33), '8589934592'], [() => hg.tensor(null), 'null'],
       [() => hg.ops.add(1, 2), 'tensors'], [() => hg.ops.add(hg.tensor([1])), '2 expected'], [() => hg.open('wasm', { nothing: 1 }), 'nothing', 'timeout_ms'],
       [() => hg.open('wasm', { timeout_ms: 'x' }), 'timeout_ms', 'x'], [() => hg.decode(new Uint8Array(3)), 'magic'], [() => hg.run(null), '.atlas 1'],
-      [() => hg.kernel('x'), "'x'"], [() => hg.call('hg_nothing'), 'hg_nothing'], [() => hg.tensor([1, 2]).reshape([3]), '[3]'],
+      [() => hg.kernel('x'), "'x'"], [() => hg.call('hg_nothing'), 'hg_nothing'], [() => hg.call('hg_comm_run'), 'hg_comm_run: WebAssembly is without it'], [() => hg.tensor([1, 2]).reshape([3]), '[3]'],
       [() => hg.kernel(2 ** 31), 'text', 'number'], [() => hg.assemble('', { name: 5 }), 'name', 'number'], [() => hg.kernel('atlas_add_f32\0x'), 'NUL'],
       [() => hg.backend(null), 'null'], [() => hg.open('wasm', { timeout_ms: -5 }), 'timeout_ms', '-5'], [() => hg.open('wasm', { cache_dir: 5 }), 'cache_dir'],
       [() => hg.tensor([[1, 2], [3], [4, 5, 6]]), 'rows'], [() => hg.tensor(['a']), 'string'], [() => hg.tensor([1, 2, 3], { type: 'complex64' }), 'pairs'],

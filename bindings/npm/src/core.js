@@ -225,7 +225,8 @@ export class Core {
     const signature = functions[name];
     if (!signature) throw new Error(`hologram: no function is called ${name}`);
     if (this.dead) throw new HologramError(`${name}: ${this.dead}`, { status: 'HG_ERROR_INTERNAL' });
-    if (!this.exports[name]) throw new HologramError(`${name}: hologram/wasm is without it: import 'hologram', which has everything`);
+    if (!this.exports[name])
+      throw new HologramError(`${name}: ${this.exports.hg_graph_read_text ? 'WebAssembly is without it' : "hologram/wasm is without it: import 'hologram', which has everything"}`);
     if (args.length !== signature.length - 1) throw new TypeError(`${name} takes ${signature.length - 1} arguments, not ${args.length}`);
     const texts = [];
     try {
