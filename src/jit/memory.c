@@ -877,8 +877,9 @@ static const vec_value *before_shift(const vec_value *v, uint64_t *shift) {
     return v;
 }
 
-/* Whether what the row of an earlier LOAD holds is still there, and wherever its elements point has
- * been checked: then they are read again, which is cheaper than what a vector was stored to. */
+/* Whether what the row of an earlier LOAD holds is still there, and it is known how far its
+ * elements point at most: then they are read again, which is cheaper than what a vector was stored
+ * to. The host may have changed them since they were checked. */
 static bool reads_again(const vec_value *load, const vec_value *v) {
     if (load->op != VEC_LOAD || load->u.mem.reach != VEC_REACH_ROW || load->parent != v->parent ||
         load->u.mem.open || !v->u.mem.end || (load->mask && load->mask != v->mask))
@@ -900,13 +901,17 @@ typedef struct spilled_offsets {
 
 static spilled_offsets spill_offsets(jit_printer *p, const vec_value *v) {
     uint64_t shift = 0;
-    const vec_value *narrow = v->args[0]->each ? before_shift(v->args[0], &shift) : NULL;
-    if (narrow && narrow->type != HG_TYPE_U64)
-        return (spilled_offsets){jit_scalar(p, narrow->type),
-                                 reads_again(narrow, v)
-                                     ? address(p, narrow)
-                                     : spill(p, JIT_SPILL_INDEX, jit_each(p, narrow)),
-                                 shift, (uint64_t)v->u.mem.disp};
+    const bool listed = v->u.mem.has_index && v->args[0]->each;
+    const vec_value *narrow = listed ? before_shift(v->args[0], &shift) : NULL;
+    if (narrow && narrow->type != HG_TYPE_U64) {
+        LLVMValueRef array = spill(p, JIT_SPILL_INDEX, jit_each(p, narrow));
+        if (reads_again(narrow, v)) /* only where none of its elements points out of the memory */
+            array = LLVMBuildSelect(
+                p->b, LLVMBuildICmp(p->b, LLVMIntUGE, size_of(p, v), jit_u64(p, v->u.mem.end), ""),
+                address(p, narrow), array, "");
+        return (spilled_offsets){jit_scalar(p, narrow->type), array, shift,
+                                 (uint64_t)v->u.mem.disp};
+    }
     LLVMValueRef made = LLVMBuildAdd(p->b, indices(p, v),
                                      jit_splat(p, jit_u64(p, (uint64_t)v->u.mem.disp)), "");
     const bool small = v->u.mem.end && v->u.mem.end <= INT32_MAX;

@@ -137,6 +137,64 @@ static void test_places(hg_backend *b) {
     }
 }
 
+/* Each lane's number into one place, which takes no index. */
+static void test_one_place(hg_backend *b) {
+    static const char text[] = PROGRAM(
+        ".param x buffer u32 in [n]\n.param y buffer u32 inout [3]\n.param n u64\n.lanes n\n"
+        ".reg v, old u32\n ldg v, [x[global]]\n atom.add.u32 old, [y[1]], v\n");
+    static uint32_t x[LANES];
+    uint32_t y[3] = {7, 8, 9}, sum = 8;
+    for (uint32_t i = 0; i < LANES; i++) sum += x[i] = (uint32_t)random64();
+    hg_buffer buffers[] = {make_buffer(b, x, sizeof x), make_buffer(b, y, sizeof y)};
+    CHECK_OK(launch(b, text, (const char *const[]){"x", "y"}, buffers, 2, LANES));
+    CHECK_OK(hg_backend_copy_from_buffer(b, buffers[1], y, sizeof y));
+    CHECK(y[0] == 7 && y[1] == sum && y[2] == 9);
+    for (int i = 0; i < 2; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+}
+
+/* ---- places that a narrow array says ---- */
+
+/* Bins of 8 bytes. What stands between the load and the update: nothing, a store to where was
+ * loaded from, another update, a branch. */
+static const char NARROW[] = PROGRAM(
+    ".param at buffer u%u inout [n]\n.param y buffer u32 inout\n.param z buffer u32 inout "
+    "[8]\n.param n u64\n.lanes n\n.reg i, none u%u\n.reg k, o, old u32\n mov none, 0\n"
+    " ldg i, [at[global]]\n cvt k, i\n%s atom.add.u32 old, [y + k*8 + 4], 3\nend:\n");
+static const char *const BETWEEN[] = {"", " stg [at[global]], none\n",
+                                      " and o, k, 7\n atom.add.u32 old, [z[o]], 1\n",
+                                      " bra.lt k, 5, @end\n"};
+
+static void check_narrow(hg_backend *b, uint32_t bytes, size_t between, uint32_t bins) {
+    static uint8_t at[LANES * 2];
+    static uint32_t y[2 * MOST_BINS], right[2 * MOST_BINS];
+    char text[600];
+    uint32_t z[8] = {0}, wrong = 0;
+    const uint64_t n = LANES - 7;
+    memset(right, 0, sizeof right);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint16_t place = (uint16_t)(random64() % bins);
+        memcpy(at + (size_t)i * bytes, &place, bytes);
+        if (between != 3 || place >= 5) right[2 * place + 1] += 3;
+    }
+    hg_buffer buffers[] = {make_buffer(b, at, n * bytes), make_buffer(b, NULL, bins * 8),
+                           make_buffer(b, z, sizeof z)};
+    snprintf(text, sizeof text, NARROW, 8 * bytes, 8 * bytes, BETWEEN[between]);
+    CHECK_OK(launch(b, text, (const char *const[]){"at", "y", "z"}, buffers, 3, n));
+    CHECK_OK(hg_backend_copy_from_buffer(b, buffers[1], y, bins * 8));
+    for (uint32_t i = 0; i < 2 * bins; i++) wrong += y[i] != right[i];
+    CHECK_MESSAGE(wrong == 0, "u%u, way %u, %u bins: %u differ", 8 * bytes, (unsigned)between, bins,
+                  wrong);
+    for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+}
+
+static void test_narrow(hg_backend *b) {
+    for (size_t i = 0; i < sizeof BETWEEN / sizeof *BETWEEN; i++) {
+        check_narrow(b, 1, i, 256); /* whatever a byte says is a bin */
+        check_narrow(b, 1, i, 100);
+        check_narrow(b, 2, i, 300);
+    }
+}
+
 /* ---- two names for one memory ---- */
 
 /* A lane sees its own update through the other name. A plain load beside updates by other threads
@@ -195,6 +253,8 @@ static void test_all(uint32_t threads, bool all) {
     hg_backend *b = open_with(threads);
     test_operations(b, all);
     test_places(b);
+    test_one_place(b);
+    test_narrow(b);
     if (threads == 1) test_two_names(b, true);
     test_two_names(b, false);
     test_faults(b);
