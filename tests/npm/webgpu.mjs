@@ -118,6 +118,13 @@ export const checks = {
   async 'a fault says where'(hg) {
     const error = await failure(() => hg.run(FAULT, { x: [1, 2, 3, 4] }, GPU));
     same([error.status, error.lane, error.code], ['HG_ERROR_EXECUTION_FAILED', 2, 'F01']);
+    const own = await hg.open('webgpu');
+    let entered = 0; // the copy of x, the read of y, the launch
+    own.enter = function () {
+      Object.getPrototypeOf(this).enter.call(this);
+      if (++entered === 3) this.dispose();
+    };
+    same((await failure(() => hg.run(FAULT, { x: [1, 2, 3, 4] }, { backend: own }))).code, 'F01');
   },
 
   async 'an endless program ends, and the page goes on'(hg) {

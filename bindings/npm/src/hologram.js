@@ -163,8 +163,8 @@ export class Hologram {
 
   /** A run has failed: of a device that is gone, or is left alone with its work, the next one opens another. It goes when it is collected. */
   note(error, backend) {
-    if (this.#backends.get(backend.name) !== backend || !(backend.stuck || error.status === 'HG_ERROR_BACKEND_UNAVAILABLE')) return;
-    this.#backends.delete(backend.name);
+    if (!backend.stuck && error.status !== 'HG_ERROR_BACKEND_UNAVAILABLE') return;
+    for (const [name, found] of this.#backends) if (found === backend) this.#backends.delete(name);
   }
 
   // ---- front ends ----
