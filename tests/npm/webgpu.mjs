@@ -145,6 +145,16 @@ export const checks = {
     same((await failure(() => running)).message, 'not wanted');
   },
 
+  async 'a device whose lanes have stopped at the time-out is kept'(hg) {
+    const first = await hg.opened('webgpu');
+    const x = first.buffer(Float32Array.of(1));
+    const error = await failure(() => hg.run(ENDLESS, { y: [0] }, { ...GPU, timeoutMs: 10 }));
+    same([error.status, error.code], ['HG_ERROR_EXECUTION_FAILED', 'F08']);
+    const works = await x.readAsync().then(() => true, () => false); // a machine that is slow has given it up
+    same(await hg.opened('webgpu') === first, works);
+    if (works) same(await hg.run(AXPY, { x, y: [2], alpha: 3 }, GPU), { y: Float32Array.of(5) });
+  },
+
   async 'a device whose lanes go on after the time-out is left alone with them'(hg) {
     const first = await hg.opened('webgpu');
     const binding = hg.assemble(ENDLESS).bind({ y: [0] }, { ...GPU, timeoutMs: 200 }); // by their count they go on for seconds

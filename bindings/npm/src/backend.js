@@ -148,6 +148,17 @@ export class Backend extends Handle {
     return made;
   }
 
+  /** Whether its device takes no work any more, which then fails at once. */
+  async isLost() {
+    try {
+      const buffer = this.buffer('u8', 1);
+      const read = buffer.readAsync().finally(() => buffer.dispose());
+      return await Promise.race([read, turn()]).then(() => false);
+    } catch {
+      return true;
+    }
+  }
+
   /** Goes on with what was started; true: something is left. */
   progress() {
     const { core } = this;

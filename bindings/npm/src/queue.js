@@ -48,8 +48,8 @@ export class Queue {
         backend.stuck = true;
         stop(signal.reason);
       };
-      const failed = (error) => {
-        backend.stuck ||= !backend.waits && error.code === 'F08';
+      const failed = async (error) => {
+        if (!backend.waits && error.code === 'F08' && await backend.isLost()) backend.stuck = true;
         stop(error);
       };
       finish(backend, event, signal, aborted).then(done, failed).finally(() => {
