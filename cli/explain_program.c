@@ -144,6 +144,10 @@ static void explain_kernels(const hg_program *p, const hg_explained_kernel *kern
             hg_text_addf(out, "no, it runs on the tile interpreter (%s)\n", k->reason);
             continue;
         }
+        if (k->lanes == 1) {
+            hg_text_addf(out, "one lane a turn: its elements are its own, its branches jumps\n");
+            continue;
+        }
         hg_text_addf(out,
                      "%u lanes a turn; about %u bytes a lane live in vectors where that is most",
                      (unsigned)k->lanes, (unsigned)k->live);

@@ -196,11 +196,11 @@ static void tell_kernel(cli *c, const hg_explained *list, const hg_explained_ker
     }
     if (!c->json)
         cli_out(c,
-                "at %s a turn of %u lanes takes about %.0f steps, %.1f a lane\n"
+                "at %s a turn of %u lane%s takes about %.0f steps, %.1f a lane\n"
                 "(a step is an instruction, or a lane of a gather; loops of unknown length count 8 "
                 "rounds)\n"
                 "share   steps\n",
-                k->level, (unsigned)k->lanes, whole, whole / k->lanes);
+                k->level, (unsigned)k->lanes, k->lanes == 1 ? "" : "s", whole, whole / k->lanes);
     if (whole > 0) tell_kinds(c, list, k, kernel, places);
 }
 

@@ -168,7 +168,8 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, const 
                                         .live = k->pressure.bytes,
                                         .live_inst = k->pressure.inst,
                                         .most_live = turns.registers * turns.bytes / turns.lanes};
-        for (const vec_function *f = k->functions; f; f = f->next)
+        /* of a lane alone there is nothing to say: its elements are its own, its branches jumps */
+        for (const vec_function *f = turns.lanes > 1 ? k->functions : NULL; f; f = f->next)
             for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
                 note_native(v, p, list);
         status = add_costs(k, &turns, p, of->kernel, list, &kernel->costs);

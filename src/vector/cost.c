@@ -239,6 +239,8 @@ static void spread(pricing *p, const vec_function *f) {
         p->runs[v->id] = runs;
         if (is_question(p, v)) {
             kind = VEC_COST_PROLOGUE; /* its runs: one for many turns */
+        } else if (kind == VEC_COST_SCALARS && p->k->lanes == 1) {
+            kind = VEC_COST_WORK; /* of a lane alone all is scalars */
         } else if (v->op == VEC_CALL) {
             const vec_function *to = v->u.call.to;
             if (is_library(to))

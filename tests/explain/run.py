@@ -16,7 +16,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
-from checks import check, finish
+from checks import check, finish, skip
 
 COMMAND = os.path.join(os.environ["HG_BUILD_DIR"], "hologram")
 SOURCE = os.environ["HG_SOURCE_DIR"]
@@ -133,6 +133,18 @@ def why_slow(folder):
         f.write(HEAD + "ldg v, [x[global]]\nmul v, v, v\nstg [x[global]], v\n")
     kinds = [item["kind"] for item in json.loads(told("--json").stdout)["outputs"]]
     check(not {"gathers", "private", "atomics", "masks", "spills", "functions"} & set(kinds), f"a plain kernel pays for {kinds}")
+    # Turns of one lane: nothing is one for all lanes, and no lane waits for another.
+    with open(path, "w") as f:
+        f.write(HEAD.replace(".param n", ".param y buffer u256 inout [n]\n.param n") + ".reg a u256\nldg v, [x[global]]\nldg a, [y[v]]\nmul a, a, a\n"
+                "bra.eq v, 0, @past\nmul a, a, a\npast:\nstg [y[global]], a\n")
+    items = json.loads(told("--json").stdout)["outputs"]
+    if items[0]["lanes"] == 1:
+        check(items[0]["kind"] == "work" and "scalars" not in [item["kind"] for item in items], f"a lane alone pays for {items}")
+        check("a turn of 1 lane takes" in told().stdout, told().stdout)
+        plain = subprocess.run([COMMAND, "explain", path], stdout=subprocess.PIPE, universal_newlines=True, timeout=120).stdout
+        check("one lane a turn" in plain and "compiled: " not in plain, plain)
+    else:
+        skip("no compiler here makes turns of one lane")
     for what, text in (("V09", "'V09' is no file"), (os.path.join(folder, "nowhere.atlas"), "nowhere.atlas' is no file"),
                        (os.path.join(SOURCE, "bench/graph/digits.graph"), "not for array graphs such as")):
         done = subprocess.run([COMMAND, "explain", what, "--why-slow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
