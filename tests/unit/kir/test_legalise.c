@@ -303,6 +303,7 @@ static const uint8_t INTEGERS[] = {HG_TYPE_U8,    HG_TYPE_U16,  HG_TYPE_U32,  HG
 /* How many of INTEGERS to try: the functions on limbs differ only between 64- and 32-bit limbs. */
 static size_t widths(const kir_caps *caps) {
     return strcmp(caps->name, "full") == 0   ? HG_COUNT_OF(INTEGERS)
+           : caps->limb_values               ? HG_COUNT_OF(INTEGERS) - 3
            : !caps->subnormals && !caps->i64 ? HG_COUNT_OF(INTEGERS) - 1
                                              : 6;
 }
@@ -316,7 +317,8 @@ static void integer_operations(const kir_caps *caps, int count) {
             bool compares = row->result == KIR_RESULT_BOOL, shifts = row->flags & KIR_F_SHIFTS,
                  few = compares || shifts;
             if (row->class != KIR_CLASS_INT || (wide && row->flags & KIR_F_WORDS)) continue;
-            int n = row->args == 1                 ? count / 4 + 1
+            int n = caps->limb_values              ? 5 * count /* no loops: short */
+                    : row->args == 1               ? count / 4 + 1
                     : few && wide                  ? count / 4 + 1
                     : !few && type >= HG_TYPE_U512 ? count / 10 + 2
                                                    : count;
@@ -331,6 +333,28 @@ static void integer_operations(const kir_caps *caps, int count) {
             one_operation(KIR_ZEXT, INTEGERS[i], &INTEGERS[k], 1, caps, 4);
             one_operation(KIR_SEXT, INTEGERS[i], &INTEGERS[k], 1, caps, 4);
             one_operation(KIR_TRUNC, INTEGERS[k], &INTEGERS[i], 1, caps, 4);
+        }
+}
+
+/* By numbers that are known, so that it is known which limb goes where. */
+static void known_shifts(const kir_caps *caps) {
+    static const kir_op OPS[] = {KIR_SHL, KIR_LSHR, KIR_ASHR};
+    static const uint64_t BY[] = {0, 1, 32, 63, 64, 65, 127, 128, 191, 192, 255, 256, 447, 511};
+    for (uint8_t type = HG_TYPE_U128; type <= HG_TYPE_U512; type++)
+        for (size_t i = 0; i < HG_COUNT_OF(OPS) * HG_COUNT_OF(BY); i++) {
+            const kir_op op = OPS[i % HG_COUNT_OF(OPS)];
+            const uint64_t by = BY[i / HG_COUNT_OF(OPS)];
+            kir_module *m = kir_module_create("shift");
+            kir_builder b;
+            char what[64];
+            add_input(m, type);
+            kir_builder_init(&b, m, kir_function_create(m, "main", KIR_VOID));
+            store_result(&b, 0,
+                         kir_binary(&b, op, get_input(&b, 0), kir_const(&b, HG_TYPE_U32, by)));
+            snprintf(what, sizeof what, "%s.%s by %d", kir_op_name(op), kir_type_name(type),
+                     (int)by);
+            compare_modules(m, caps, 4, type, what);
+            kir_module_destroy(m);
         }
 }
 
@@ -1042,17 +1066,20 @@ int main(int argc, char **argv) {
     CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) ==
           HG_OK);
     kir_caps full = full_caps(), plain = full_caps(), poor = {.name = "poor"}, small = full_caps(),
-             ints = full_caps();
+             ints = full_caps(), values = full_caps();
     plain.fma32 = plain.fma64 = plain.half = false;
     plain.name = "no fma, no half";
     small.i8 = small.i16 = small.subnormals = false;
     small.name = "no small integers, flushing";
     ints.i64 = ints.f64 = ints.fma64 = false;
     ints.name = "32 bits";
+    values.limb_values = true;
+    values.name = "a value for each limb";
     if (argc > 2) count = atoi(argv[2]);
-    const kir_caps *all[] = {&full, &plain, &poor, &small, &ints};
+    const kir_caps *all[] = {&full, &plain, &poor, &small, &ints, &values};
     for (size_t i = 0; i < HG_COUNT_OF(all); i++)
         if (argc < 3 || (size_t)atoi(argv[1]) == i) everything(all[i], count);
+    known_shifts(&values);
     if (argc < 3) {
         inexact_operations(full, 40);
         ints.name = "32 bits";
