@@ -82,8 +82,16 @@ static uint32_t lanes_for(const maker *m, const kir_module *module) {
     return row % lanes == 0 ? lanes : m->level.lanes;
 }
 
-/* High products of 64 bits are an instruction of scalars, and of no vectors. Where they, and what
- * carries them on, are all that there is, a lane is as fast alone. Floats are for vectors. */
+/* Whether it is the high half of a product of 64 bits whose low half is made too: one instruction
+ * of scalars makes both, and vectors have none. */
+static bool is_product(const kir_value *v) {
+    const kir_value *low = v->prev;
+    return v->op == KIR_MULHI_U && v->type == HG_TYPE_U64 && low && low->op == KIR_MUL &&
+           low->args[0] == v->args[0] && low->args[1] == v->args[1];
+}
+
+/* Where such products, and what carries them on, are all that there is, a lane is as fast alone.
+ * Floats are for vectors. */
 enum { PRODUCTS_LOG = 5 };
 static bool is_for_scalars(const kir_module *module) {
     uint64_t all = 0, products = 0;
@@ -93,7 +101,7 @@ static bool is_for_scalars(const kir_module *module) {
             if (!kir_is_value(v)) continue;
             if (kir_type_is_float(v->type)) return false;
             all++;
-            products += v->op == KIR_MULHI_U && v->type == HG_TYPE_U64;
+            products += is_product(v);
         }
     return products << PRODUCTS_LOG > all;
 }
