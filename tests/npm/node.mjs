@@ -197,7 +197,7 @@ await check('hologram.d.ts declares what there is', async () => {
     expect(declared.size > 3, `${name} is not declared`);
     for (const member of declared) expect(member in object, `${name} has no ${member}`);
     const known = ['constructor', 'core', 'token', 'address', 'hg', 'callbacks', 'answer', 'answered', 'handle', 'writeBytes', 'executable', 'bufferHandle', 'backend',
-      'compile', 'setValues', 'bound', 'printed', 'executor', 'queue', 'follow', 'settled', 'start', 'runForResults', 'note', 'enter', 'left', 'use', 'dropTensors'];
+      'compile', 'setValues', 'bound', 'printed', 'executor', 'queue', 'follow', 'settled', 'start', 'runForResults', 'note', 'enter', 'left', 'use', 'dropTensors', 'isLost'];
     for (let kind = Object.getPrototypeOf(object); kind !== Object.prototype; kind = Object.getPrototypeOf(kind))
       for (const member of Object.getOwnPropertyNames(kind))
         expect(declared.has(member) || known.includes(member), `${name}.${member} is not declared`);
