@@ -62,8 +62,8 @@ static hg_status check_arenas(const hg_submission *d) {
 /* Whether the driver would compile when the next window runs. */
 static bool compiles_late(hg_submission *d) {
     const hg_driver *driver = d->set->driver;
-    if (d->one_window || !driver->code_is_ready) return false;
-    hg_window_cut(d);
+    if (!driver->code_is_ready) return false;
+    if (!d->one_window) hg_window_cut(d);
     return !driver->code_is_ready(d->command.kernel, &d->command);
 }
 
