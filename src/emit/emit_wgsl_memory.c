@@ -27,17 +27,12 @@ static uint32_t binding_of(const wgsl *p, const kir_value *v) {
     return kir_device_binding(p->layout, (uint64_t)v->u.mem.slot);
 }
 
-void wgsl_note_access(wgsl *p, const kir_function *f, const kir_value *v) {
-    if (v->u.mem.slot < 0) return;
-    p->needs[f->id].bindings[binding_of(p, v)] |= v->op == KIR_LOAD    ? WGSL_READ
-                                                  : v->op == KIR_STORE ? WGSL_SET
-                                                                       : WGSL_READ | WGSL_SET;
+static uint8_t use_of(const kir_value *v) {
+    return v->op == KIR_LOAD ? WGSL_READ : v->op == KIR_STORE ? WGSL_SET : WGSL_READ | WGSL_SET;
 }
 
-static const kir_value *outermost_loop(const kir_value *v) {
-    const kir_value *loop = NULL;
-    while ((v = kir_loop_around(v))) loop = v;
-    return loop;
+void wgsl_note_access(wgsl *p, const kir_function *f, const kir_value *v) {
+    if (v->u.mem.slot >= 0) p->needs[f->id].bindings[binding_of(p, v)] |= use_of(v);
 }
 
 static void stretch(wgsl_span *s, uint32_t at) {
@@ -61,11 +56,10 @@ void wgsl_find_spans(wgsl *p) {
     }
     p->set = p->accessed + count;
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        const kir_value *loop = outermost_loop(v);
+        const kir_value *loop = kir_outermost_loop(v);
         stretch(&p->spans[v->id], ++at);
         if (loop) stretch(&p->spans[loop->id], at);
-        if (kir_is_access(v) && v->u.mem.slot >= 0)
-            note_use(p, binding_of(p, v), v->op == KIR_LOAD ? WGSL_READ : WGSL_SET, at);
+        if (kir_is_access(v) && v->u.mem.slot >= 0) note_use(p, binding_of(p, v), use_of(v), at);
         if (v->op != KIR_CALL) continue;
         for (uint32_t b = 0; b < count; b++)
             note_use(p, b, p->needs[v->u.call.function->id].bindings[b], at);
@@ -75,7 +69,7 @@ void wgsl_find_spans(wgsl *p) {
 /* Whether lanes may meet in a binding from both sides of a barrier, one of them to write. Bindings
  * share no byte. Compilers for CPUs let each barrier, of storage too, stop all lanes of a group. */
 static bool orders_storage(const wgsl *p, const kir_value *barrier) {
-    const kir_value *loop = outermost_loop(barrier);
+    const kir_value *loop = kir_outermost_loop(barrier);
     if (p->function != p->module->functions) return p->storage_written;
     wgsl_span around = p->spans[loop ? loop->id : barrier->id];
     for (uint32_t b = 0; b < wgsl_binding_count(p); b++) {

@@ -472,6 +472,7 @@ static inline hg_idname kir_id_name(const kir_value *v) {
 }
 bool kir_in_loops_only(const kir_value *v);     /* no IF around it */
 kir_value *kir_loop_around(const kir_value *v); /* the innermost; NULL: none */
+kir_value *kir_outermost_loop(const kir_value *v);
 bool kir_functions_exit(const kir_module *m); /* an EXIT stands in a function beside the kernel's */
 void kir_remove(kir_value *v);                /* unlinks from its region */
 /* Puts operations into a region in front of one of its operations; before NULL: at the end. They

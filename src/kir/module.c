@@ -253,6 +253,12 @@ kir_value *kir_loop_around(const kir_value *v) {
     return NULL;
 }
 
+kir_value *kir_outermost_loop(const kir_value *v) {
+    kir_value *loop = NULL;
+    for (kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) loop = o;
+    return loop;
+}
+
 bool kir_functions_exit(const kir_module *m) {
     for (const kir_function *f = m->functions->next; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))

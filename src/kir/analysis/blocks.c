@@ -43,8 +43,7 @@ static bool is_whole(const kir_value *v) {
 /* Whether a lane may have left the kernel before it comes to the operation, and others not: in
  * front of it, or in an earlier round of a loop around it. */
 static bool left_before(const kir_module *m, const kir_value *v) {
-    const kir_value *loop = NULL;
-    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) loop = o;
+    const kir_value *loop = kir_outermost_loop(v);
     for (const kir_value *e = kir_walk(NULL, m->functions->body); e;
          e = kir_walk(e, m->functions->body))
         if ((e->op == KIR_EXIT || e->op == KIR_RETURN) &&

@@ -39,9 +39,7 @@ static void set(keeper *k, const in_function *f, const kir_value *v, uint8_t mar
 
 /* Id of the last operation inside the outermost loop around v; v's own without one. */
 static uint32_t end_of_loops(const kir_value *v) {
-    const kir_value *outer = NULL, *last = v;
-    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) outer = o;
-    if (outer) last = outer;
+    const kir_value *outer = kir_outermost_loop(v), *last = outer ? outer : v;
     while (outer && last) { /* down along the last operations */
         const kir_region *r = last->body[1] && last->body[1]->last ? last->body[1] : last->body[0];
         if (!r || !r->last) break;

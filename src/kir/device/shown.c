@@ -15,12 +15,6 @@ static bool is_together(const kir_value *v) {
     return true;
 }
 
-static const kir_value *outermost_loop(const kir_value *v) {
-    const kir_value *outer = NULL;
-    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) outer = o;
-    return outer;
-}
-
 /* Functions that hold a barrier, by id; *any: there is one. */
 static void find_barriers(const kir_module *m, bool *holds, bool *any) {
     for (bool changed = true; changed;) {
@@ -46,7 +40,7 @@ static const kir_value *find_alone(const kir_function *f, const bool *holds) {
     uint32_t apart = UINT32_MAX; /* id from which on lanes may have left */
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         if (!leaves(v) || is_together(v)) continue;
-        const kir_value *loop = outermost_loop(v);
+        const kir_value *loop = kir_outermost_loop(v);
         uint32_t from = loop ? loop->id : v->id;
         if (from < apart) apart = from;
     }

@@ -1,6 +1,7 @@
 /* The pass over wide integers (u128 … u4096): arrays of limbs (wide.c), or a value for each limb
  * where the target likes that and the module has few (wide_values.c).
- * Requires: of wide types no DERIVED but powm. Provides: no value, variable, constant or input wider than 64 bits. */
+ * Requires: of wide types no DERIVED but powm. Provides: no value, variable, constant or input wider
+ * than 64 bits. */
 #include "kir/legalise/wide.h"
 
 static bool declare_var(rewrite_pass *p, const kir_var *v, kir_function *owner) {
