@@ -775,6 +775,13 @@ static void print_table(vc_printer *p, const kir_table *t) {
     hg_text_addf(p->out, "\n};\n");
 }
 
+/* Behind the last turn, before anybody else looks. */
+static void end_streams(vc_printer *p) {
+    const uint32_t from = vec_streams_from(p->k);
+    if (from)
+        hg_text_addf(p->out, "    if (launch->lanes >= %u) hgv_past_end();\n", (unsigned)from);
+}
+
 static void print_blocks(vc_printer *p) {
     hg_text_addf(p->out,
                  "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
@@ -782,10 +789,11 @@ static void print_blocks(vc_printer *p) {
                  "    for (hgv_block block = hgv_first_block(launch, begin, end); block.begin < "
                  "end; hgv_next_block(launch, &block, end)) {\n"
                  "        %s_block(launch, &block);\n"
-                 "        if (launch->stopped || (launch->faulted && launch->phase == 0)) return;\n"
-                 "    }\n"
-                 "}\n\n",
+                 "        if (launch->stopped || (launch->faulted && launch->phase == 0)) break;\n"
+                 "    }\n",
                  p->local ? "static " : "", p->name, p->name, p->name);
+    end_streams(p);
+    hg_text_add(p->out, "}\n\n", 3);
 }
 
 static void print_kernel(vc_printer *p) {
@@ -836,10 +844,6 @@ static void print_kernel(vc_printer *p) {
                      "        if (%s_well(launch, first, first + n)) first = %s_turns(launch, "
                      "first, first + n);\n",
                      p->name, p->name);
-    hg_text streamed = {0};
-    const uint32_t from = vec_streams_from(p->k);
-    if (from)
-        hg_text_addf(&streamed, "    if (launch->lanes >= %u) hgv_past_end();\n", (unsigned)from);
     hg_text_addf(out,
                  "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
                  "    uint64_t first = begin;\n"
@@ -848,11 +852,11 @@ static void print_kernel(vc_printer *p) {
                  "    for (; end - first >= HGV_LANES && !launch->stopped; first += HGV_LANES) "
                  "%s_turn(launch, first, HGV_ALL);\n"
                  "    if (first < end && !launch->stopped) %s_turn(launch, first, (UINT64_C(1) << "
-                 "(end - first)) - 1);\n"
-                 "%s}\n\n",
+                 "(end - first)) - 1);\n",
                  p->local ? "static " : "", p->name, p->name, well.data ? well.data : "", p->name,
-                 p->name, streamed.data ? streamed.data : "");
-    hg_text_free(&streamed);
+                 p->name);
+    end_streams(p);
+    hg_text_add(out, "}\n\n", 3);
     hg_text_free(&well);
 }
 

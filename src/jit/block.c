@@ -1,6 +1,8 @@
 /* Kernels with barriers or shared memory as LLVM IR: the kernel function runs a block, TURNS are
  * loops over its turns, and what a turn keeps from one to the next lies in memory, one record a
- * turn: the lanes that run, then the variables that functions share, then those that are kept.
+ * turn: the variables that functions share, then those that are kept. Behind all records lies a
+ * word for each turn, of the lanes that run: records without gaps are twice as fast as others where
+ * what fills them comes from memory.
  * Must not know: operations within a turn. */
 #include "jit/jit_internal.h"
 
@@ -13,12 +15,13 @@ bool jit_in_block(const jit_printer *p) { return p->k->blocks && p->in.turn; }
 
 /* ---- what turns keep ---- */
 
+enum { WORD = 8 }; /* bytes, of a turn's lanes that run */
+
 static bool find_record(jit_printer *p) {
     const vec_function *f = p->in.f;
-    LLVMTypeRef *types = hg_calloc((size_t)f->var_count + 2, sizeof *types);
+    LLVMTypeRef *types = hg_calloc((size_t)f->var_count + 1, sizeof *types);
     uint32_t count = 0;
     if (!types) return false;
-    types[count++] = p->t.i64;
     if (p->made.shared_type) types[count++] = p->made.shared_type;
     for (const vec_var *v = f->vars; v; v = v->next) {
         if (!v->kept) continue;
@@ -27,7 +30,9 @@ static bool find_record(jit_printer *p) {
                                    : jit_var_type(p, v);
     }
     p->block.kept_type = LLVMStructTypeInContext(p->context, types, count, false);
-    p->block.kept_bytes = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), p->block.kept_type);
+    const uint64_t bytes = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module),
+                                             p->block.kept_type);
+    p->block.kept_bytes = (bytes + WORD - 1) / WORD * WORD;
     hg_free(types);
     return true;
 }
@@ -51,6 +56,11 @@ static LLVMValueRef phi(jit_printer *p, LLVMValueRef start, LLVMBasicBlockRef be
     return made;
 }
 
+/* The word of the turn's lanes that run. */
+static LLVMValueRef run_word(jit_printer *p) {
+    return jit_at(p, p->block.runs, LLVMBuildShl(p->b, p->block.at.number, jit_u64(p, 3), ""));
+}
+
 /* Where a turn of the block keeps things; it has begun. */
 static void start_turn(jit_printer *p, const vec_value *v) {
     LLVMValueRef offset = LLVMBuildMul(p->b, p->block.at.number, jit_u64(p, p->block.kept_bytes),
@@ -58,9 +68,9 @@ static void start_turn(jit_printer *p, const vec_value *v) {
     p->block.kept = jit_at(p, p->block.all_kept, offset);
     p->in.first = p->block.at.first;
     p->in.shared = p->made.shared_type
-                       ? LLVMBuildStructGEP2(p->b, p->block.kept_type, p->block.kept, 1, "")
+                       ? LLVMBuildStructGEP2(p->b, p->block.kept_type, p->block.kept, 0, "")
                        : LLVMConstNull(p->t.ptr);
-    jit_set_run(p, p->here.settled ? jit_all(p) : jit_load(p, p->t.i64, p->block.kept));
+    jit_set_run(p, p->here.settled ? jit_all(p) : jit_load(p, p->t.i64, run_word(p)));
     p->block.at.frame = p->frames.count;
     jit_if(p, NULL,
            p->here.settled ? LLVMConstInt(p->t.i1, 1, false)
@@ -155,7 +165,7 @@ static void close_loop(jit_printer *p, const vec_value *v) {
     }
     jit_end_if(p);
     if (vec_loses_lanes(v->body[0]) && jit_run(p) != jit_all(p))
-        jit_store(p, jit_run(p), p->block.kept);
+        jit_store(p, jit_run(p), run_word(p));
     next_turn(p, v->u.heads);
     jit_end_loop(p);
 }
@@ -167,11 +177,11 @@ void jit_close_turns(jit_printer *p, const vec_value *v) {
     if (v->nargs) jit_end_if(p);
 }
 
-/* The lanes of each turn that start, as the first word of what it keeps. */
+/* The lanes of each turn that start. */
 static void start_runs(jit_printer *p) {
     LLVMValueRef args[] = {
-        p->in.launch,      p->block.all_kept, jit_u64(p, p->block.kept_bytes), p->block.begin,
-        p->block.end_lane, p->block.turns,    jit_u64(p, p->level.lanes)};
+        p->in.launch,      p->block.runs,  jit_u64(p, WORD),          p->block.begin,
+        p->block.end_lane, p->block.turns, jit_u64(p, p->level.lanes)};
     (void)jit_call_helper(p, "hgv_start_turns", args, HG_COUNT_OF(args));
 }
 
@@ -255,12 +265,12 @@ LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis) {
 /* The place of what turns keep, of so many bytes: on the stack for few turns, else in memory of the
  * launch, and there behind what functions need for themselves. */
 static LLVMValueRef record_memory(jit_printer *p) {
-    uint64_t few = p->frame.own_in_memory ? 0 : jit_left_on_stack(p) / p->block.kept_bytes,
+    const uint64_t each = p->block.kept_bytes + WORD;
+    uint64_t few = p->frame.own_in_memory ? 0 : jit_left_on_stack(p) / each,
              own = p->frame.own_in_memory ? p->frame.own_bytes : 0;
-    LLVMValueRef bytes = LLVMBuildMul(p->b, p->block.turns, jit_u64(p, p->block.kept_bytes), ""),
-                 stack = NULL;
+    LLVMValueRef bytes = LLVMBuildMul(p->b, p->block.turns, jit_u64(p, each), ""), stack = NULL;
     if (few) {
-        stack = jit_stack(p, p->block.kept_type, few);
+        stack = jit_stack(p, p->t.i8, few * each);
         LLVMSetAlignment(stack, p->level.bytes);
     }
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), ask = jit_block(p, "memory"),
@@ -344,6 +354,8 @@ void jit_open_block(jit_printer *p) {
     p->block.end_lane = LLVMGetParam(p->in.fn, 2);
     p->block.turns = turns_of_block(p, start_intact(p));
     p->block.all_kept = record_memory(p);
+    p->block.runs = jit_at(p, p->block.all_kept,
+                           LLVMBuildMul(p->b, p->block.turns, jit_u64(p, p->block.kept_bytes), ""));
     jit_place_own(p);
     p->in.first = p->block.begin;
     p->block.kept = p->block.all_kept;

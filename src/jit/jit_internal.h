@@ -144,7 +144,7 @@ typedef struct jit_printer {
         uint32_t in_stretch; /* loads or stores that follow here and are done */
     } here;
     struct { /* a kernel that runs blocks */
-        LLVMValueRef shared_base, shared_size, all_kept;
+        LLVMValueRef shared_base, shared_size, all_kept, runs;
         LLVMValueRef kept, begin, turns, row, rows; /* kept: of the turn; row, rows: along x, y */
         LLVMTypeRef kept_type;
         uint64_t kept_bytes;

@@ -171,17 +171,21 @@ static bool reaches_shared(const vec_kernel *k) {
 /* The kernel's function calls the block's for each block. */
 static void print_blocks(jit_printer *p) {
     LLVMTypeRef types[6] = {p->t.ptr, p->t.i64, p->t.i64, p->t.i32, p->t.i32, p->t.i32};
-    LLVMValueRef kernel = p->in.fn;
     char name[16];
     jit_name_function(p->k->functions->id, name);
-    p->in.fn = LLVMAddFunction(p->module, name, LLVMFunctionType(p->t.none, types, 6, false));
-    LLVMSetLinkage(p->in.fn, LLVMInternalLinkage);
-    jit_function_attributes(p, p->in.fn);
-    LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
+    LLVMValueRef kernel = p->in.fn,
+                 block = LLVMAddFunction(p->module, name,
+                                         LLVMFunctionType(p->t.none, types, 6, false));
+    LLVMSetLinkage(block, LLVMInternalLinkage);
+    jit_function_attributes(p, block);
+    LLVMPositionBuilderAtEnd(p->b, jit_block(p, "entry"));
     LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1),
-                           LLVMGetParam(kernel, 2), p->in.fn, jit_u64(p, reaches_shared(p->k))};
+                           LLVMGetParam(kernel, 2), block, jit_u64(p, reaches_shared(p->k))};
+    p->in.launch = args[0];
     (void)jit_call_helper(p, "hgv_blocks", args, HG_COUNT_OF(args));
+    jit_end_streams(p);
     LLVMBuildRetVoid(p->b);
+    p->in.fn = block;
     if (!jit_open_function(p, p->k->functions)) {
         p->failed = true;
         return;

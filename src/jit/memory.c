@@ -423,6 +423,8 @@ static void fits(jit_printer *p, const vec_value *v) {
 static LLVMValueRef has_lanes(jit_printer *p, uint32_t from) {
     LLVMValueRef lanes = LLVMBuildLoad2(
         p->b, p->t.i64, jit_field(p, p->in.launch, offsetof(hgv_launch, lanes)), "");
+    LLVMSetMetadata(lanes, LLVMGetMDKindIDInContext(p->context, "invariant.load", 14),
+                    LLVMMetadataAsValue(p->context, LLVMMDNodeInContext2(p->context, NULL, 0)));
     return LLVMBuildICmp(p->b, LLVMIntUGE, lanes, jit_u64(p, from), "");
 }
 

@@ -31,7 +31,7 @@ static bool has_fence(const vec_kernel *k) {
 }
 
 hg_status vec_pass_streams(vec_kernel *kernel) {
-    const bool some = !kernel->blocks && !has_fence(kernel);
+    const bool some = !has_fence(kernel);
     for (const vec_function *f = kernel->functions; f; f = f->next) {
         const bool of_turns = some && f == kernel->functions;
         for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))

@@ -3,6 +3,7 @@
  * that have left. */
 #include "base/base.h"
 #include "support/runtime_support.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 4200, SUMS = 7 };
@@ -124,6 +125,41 @@ static void run(hg_backend *backend, const char *level, hg_program *p, const sha
     hg_params_destroy(params);
 }
 
+/* So many that what they store goes past the caches: 32 MiB, a last block that is not whole. */
+static void test_many(hg_backend *backend, const char *level) {
+    enum { LANES = (8 << 20) + 1000, BLOCK = 1024 };
+    const uint64_t count = LANES;
+    uint32_t *x = malloc(count * 4), so_far = 0, wrong = 0;
+    CHECK(x != NULL);
+    if (!x) return;
+    for (uint32_t i = 0; i < LANES; i++) x[i] = i * 2654435761u;
+    hg_program *p = assemble(PROGRAM(".param x buffer u32 in [n]\n.param y buffer u32 out [n]\n"
+                                     ".param n u64\n.lanes n\n.reg v u32\n"
+                                     " ldg v, [x[global]]\n bscan.add.u32 v, v\n"
+                                     " stg [y[global]], v\n exit\n"));
+    hg_launch launch = HG_LAUNCH_INIT;
+    hg_params *params = hg_params_create();
+    hg_buffer from = with(backend, params, "x", x, count * 4),
+              to = with(backend, params, "y", x, count * 4);
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &count));
+    launch.grid[0] = (LANES + BLOCK - 1) / BLOCK;
+    launch.block[0] = BLOCK;
+    launch.lanes = count;
+    CHECK_OK(hg_backend_execute_program_with_params(backend, p, &launch, params));
+    CHECK_OK(hg_backend_copy_from_buffer(backend, to, x, count * 4));
+    for (uint32_t i = 0; i < LANES; i++) {
+        if (i % BLOCK == 0) so_far = 0;
+        so_far += i * 2654435761u;
+        wrong += x[i] != so_far;
+    }
+    CHECK_MESSAGE(wrong == 0, "%s, %u lanes: %u numbers differ", level, (unsigned)LANES, wrong);
+    CHECK_OK(hg_backend_free_buffer(backend, from));
+    CHECK_OK(hg_backend_free_buffer(backend, to));
+    hg_params_destroy(params);
+    hg_program_release(p);
+    free(x);
+}
+
 static void test_level(const char *level) {
     static const shape SHAPES[] = {
         {1, 1, 1, 40, 0},    {7, 1, 1, 9, 3},     {15, 1, 1, 5, 0},   {16, 1, 1, 5, 1},
@@ -147,6 +183,7 @@ static void test_level(const char *level) {
         for (size_t i = 0; i < HG_COUNT_OF(SHAPES); i++) run(backend, level, p, &SHAPES[i], leave);
         hg_program_release(p);
     }
+    test_many(backend, level);
     hg_backend_destroy(backend);
 }
 
