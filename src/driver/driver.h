@@ -372,6 +372,9 @@ typedef struct hg_driver {
      * now on and left alone with it: all that was submitted has failed, and writes nothing of the
      * host any more. */
     void (*device_leave)(hg_device *device);
+    /* Optional, of drivers with device_leave: when (hg_clock_ns) the device came to what the event
+     * tells the end of; 0: it is at what others submitted before. */
+    uint64_t (*event_began)(hg_driver_event *event);
     /* code: the module is legalised by the runtime; not kept */
     hg_status (*kernel_create)(hg_device *device, const kir_module *module,
                                hg_driver_kernel **kernel);

@@ -248,6 +248,7 @@ static void fail(hg_run *run, hg_status status) {
 /* The event is done: what came of it. */
 static void look(hg_run *run) {
     nothing_is_pending(run, false);
+    run->time.others_ns = 0;
     if (run->work.dispatch && !hg_dispatch_done(run->work.dispatch, &run->binding->fault))
         item_done(run);
     if (hg_run_has_work(run)) return; /* values that the host must see may still come behind it */
@@ -384,6 +385,19 @@ static bool is_overdue(hg_run *run) {
     return run->time.late_ns && now - run->time.late_ns >= LEAVE_AFTER_NS;
 }
 
+/* A device that runs in one order what all queues submit: while it is at others' work, the run's
+ * time stands still. */
+static void skip_others(hg_run *run) {
+    const uint64_t now = hg_clock_ns(),
+                   began = run->context->backend->driver->event_began(run->event),
+                   until = began && began < now ? began : now;
+    if (!run->time.others_ns) run->time.others_ns = now;
+    if (until <= run->time.others_ns) return;
+    run->stream->dispatch.compile_ns += until - run->time.others_ns;
+    run->time.others_ns = until;
+    if (run->work.dispatch) hg_dispatch_watch(run->work.dispatch, hg_run_deadline(run));
+}
+
 /* One move. *waits: it must wait for the event, or for code. */
 static hg_status move(hg_run *run, bool *waits) {
     const hg_driver *driver = run->context->backend->driver;
@@ -391,6 +405,7 @@ static hg_status move(hg_run *run, bool *waits) {
     if (hg_run_awaits_event(run)) {
         bool done = false;
         hg_status status = driver->event_query(run->event, &done);
+        if (driver->event_began && status == HG_OK) skip_others(run);
         *waits = status == HG_OK && !done;
         if (*waits && (!driver->device_leave || !is_overdue(run))) return HG_OK;
         if (*waits) {

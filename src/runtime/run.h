@@ -84,6 +84,8 @@ typedef struct hg_run {
                               */
         uint64_t late_ns; /* since when it is seen that the device works behind the deadline; 0: it
                              is not (driver.device_leave) */
+        uint64_t others_ns; /* so far the device was seen to be at others' work before this run's
+                               own; 0: its event was not looked at (driver.event_began) */
         const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
         bool behind; /* earlier work of the stream is under way: its time has not begun */
     } time;

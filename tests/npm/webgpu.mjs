@@ -155,6 +155,30 @@ export const checks = {
     if (works) same(await hg.run(AXPY, { x, y: [2], alpha: 3 }, GPU), { y: Float32Array.of(5) });
   },
 
+  async 'a short time-out behind the work of others takes no device from them'(hg) {
+    const backend = await hg.open('webgpu');
+    const program = hg.assemble(AXPY);
+    const [before, behind] = [60000, 300].map((timeoutMs) => program.bind({ x: [1], y: [2], alpha: 3 }, { backend, timeoutMs }));
+    await before.run();
+    await behind.run(); // all of it is compiled
+    const { mapAsync } = GPUBuffer.prototype;
+    const held = new Promise((begun) => {
+      GPUBuffer.prototype.mapAsync = async function (...range) {
+        GPUBuffer.prototype.mapAsync = mapAsync;
+        begun();
+        await mapAsync.call(this, ...range);
+        await new Promise((go) => setTimeout(go, 2000)); // longer than the time-out and the second that lanes have to stop
+      };
+    });
+    const first = before.resultsAsync();
+    await held;
+    const looks = setInterval(() => backend.progress(), 100); // as while others' windows end
+    await behind.run();
+    clearInterval(looks);
+    same([await first, await behind.resultsAsync()], [{ y: Float32Array.of(5) }, { y: Float32Array.of(8) }]);
+    backend.dispose();
+  },
+
   async 'a device whose lanes go on after the time-out is left alone with them'(hg) {
     const first = await hg.opened('webgpu');
     const binding = hg.assemble(ENDLESS).bind({ y: [0] }, { ...GPU, timeoutMs: 200 }); // by their count they go on for seconds

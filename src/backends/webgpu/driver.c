@@ -30,6 +30,7 @@ const hg_driver hg_driver_webgpu = {
     .event_wait = WG_WAITS ? wg_event_wait : NULL,
     .device_poll = WG_WAITS ? wg_poll : NULL,
     .device_leave = WG_WAITS ? NULL : wg_leave,
+    .event_began = WG_WAITS ? NULL : wg_event_began,
     .code_create = wg_code_create,
     .kernel_ready = wg_kernel_ready,
     .kernel_destroy = wg_kernel_destroy,

@@ -114,6 +114,7 @@ static void retire(hg_device *d) {
         d->work.first = piece->next;
         if (!d->work.first) d->work.last = NULL;
         d->work.bytes_underway -= piece->bytes;
+        if (!WG_WAITS) d->work.done_ns = hg_clock_ns();
         hg_atomic_store(&d->work.done, piece->number, HG_RELEASE);
         free_piece(piece);
     }

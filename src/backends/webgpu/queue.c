@@ -51,7 +51,14 @@ hg_status wg_queue_submit(hg_driver_queue *q, const hg_driver_command *commands,
         uint64_t number = q->last;
         for (uint32_t i = 0; i < wait_count; i++)
             if (waits[i]->number > number) number = waits[i]->number;
-        *signal = (hg_driver_event){d, status == HG_OK ? number : 0, errors, true, status};
+        *signal = (hg_driver_event){.device = d,
+                                    .number = status == HG_OK ? number : 0,
+                                    .before = before,
+                                    .errors = errors,
+                                    .submitted = true,
+                                    .status = status};
+        if (!WG_WAITS && hg_atomic_load(&d->work.done, HG_ACQUIRE) >= before)
+            signal->began_ns = hg_clock_ns();
     }
     hg_mutex_unlock(&wg_lock);
     return status;
@@ -115,6 +122,13 @@ hg_status wg_event_query(hg_driver_event *e, bool *done) {
         return wg_fail_said(d, e->status, full ? "memory was refused" : "work was refused");
     }
     return HG_OK;
+}
+
+uint64_t wg_event_began(hg_driver_event *e) {
+    const hg_device *d = e->device;
+    if (!e->began_ns && hg_atomic_load(&d->work.done, HG_ACQUIRE) >= e->before)
+        e->began_ns = d->work.done_ns;
+    return e->began_ns;
 }
 
 hg_status wg_event_wait(hg_driver_event *e) {

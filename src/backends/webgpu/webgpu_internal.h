@@ -92,7 +92,8 @@ struct hg_device {
     int full;        /* atomic: one of them was that memory could not be had */
     struct {         /* under the lock */
         uint64_t submitted;
-        uint64_t done; /* atomic: submissions up to it are over */
+        uint64_t done;    /* atomic: submissions up to it are over */
+        uint64_t done_ns; /* since then (event_began) */
         wg_piece *first, *last;
         wg_read *free_reads;
         uint64_t free_bytes;     /* of their buffers */
@@ -265,8 +266,10 @@ struct hg_driver_queue {
 };
 struct hg_driver_event {
     hg_device *device;
-    uint64_t number; /* of the piece; 0: nothing runs on the device */
-    uint32_t errors; /* of the device when it was submitted */
+    uint64_t number;   /* of the piece; 0: nothing runs on the device */
+    uint64_t before;   /* the last piece of others before it */
+    uint64_t began_ns; /* that one was over; 0: it was not, when last looked at */
+    uint32_t errors;   /* of the device when it was submitted */
     bool submitted;
     hg_status status;
 };
@@ -279,6 +282,7 @@ hg_status wg_queue_submit(hg_driver_queue *queue, const hg_driver_command *comma
 hg_status wg_event_create(hg_device *device, hg_driver_event **event) HG_NODISCARD;
 void wg_event_destroy(hg_driver_event *event);
 hg_status wg_event_query(hg_driver_event *event, bool *done) HG_NODISCARD;
+uint64_t wg_event_began(hg_driver_event *event);
 hg_status wg_event_wait(hg_driver_event *event) HG_NODISCARD;
 
 #endif
