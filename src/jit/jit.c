@@ -467,7 +467,7 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options,
                          const hg_patience *patience, hg_jit_object *object, char reason[256]) {
     *object = (hg_jit_object){0};
     reason[0] = 0;
-    if (kernel->lanes > 64 || (kernel->lanes > 1 && kernel->lanes * 8 < options->bytes))
+    if (kernel->lanes > 64 || (kernel->lanes > 1 && kernel->lanes * 16 < options->bytes))
         return snprintf(reason, 256, "the native compiler does not know turns of %u lanes",
                         (unsigned)kernel->lanes),
                HG_ERROR_ISA;

@@ -71,12 +71,13 @@ typedef struct maker {
 
 /* Turns of a kernel that runs block by block fit the rows of its blocks, as far as the program says
  * how long they are: a turn in which lanes are missing is slow. No fewer lanes than a native vector
- * has floats, or doubles where these are eight. */
+ * has floats, or doubles where these are eight; four where a row is four. */
 static uint32_t lanes_for(const maker *m, const kir_module *module) {
     bool blocks = m->blocks || module->uses_barrier || module->uses_shared;
     uint32_t row = blocks && module->program ? module->program->block[0] : 0,
              lanes = m->level.lanes, least = m->level.options.bytes / 4;
     if (least > 8) least = 8;
+    if (row == 4) least = 4;
     if (row == 0) return lanes;
     while (lanes > least && row % lanes != 0) lanes /= 2;
     return row % lanes == 0 ? lanes : m->level.lanes;

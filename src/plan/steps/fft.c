@@ -56,10 +56,11 @@ static void ranges(plan_call *call) {
 /* ---- the expansion ---- */
 
 enum {
-    W = 16,       /* lanes of a block, */
-    W_WIDE = 8,   /* of f64, and of one transform of at most SHORT numbers */
-    SHORT = 128,  /* longest transform of which lanes have one each, where there are enough, */
-    WHOLE = 4096, /* and of which a block has one */
+    W = 16,        /* lanes of a block, */
+    W_WIDE = 8,    /* of f64, and of one transform of at most SHORT numbers */
+    W_SIXTEEN = 4, /* of one of 16 numbers */
+    SHORT = 128,   /* longest transform of which lanes have one each, where there are enough, */
+    WHOLE = 4096,  /* and of which a block has one */
     MOST_RADIX = 16,
     MOST_DIGITS = 6,  /* radices of a column's passes */
     MOST_LENGTH = 40, /* bits of the longest transform */
@@ -301,6 +302,7 @@ static void expand_columns(const transform *t, plan_part from, plan_part to, uin
 static bool is_by_columns(uint64_t m) { return m > (is_power(m) ? (uint64_t)WHOLE : MOST_RADIX); }
 
 static void make_tables(transform *t) {
+    if (t->m == 16) t->work = plan_scratch(t->x, 2 * lanes_of(t) * t->m, t->size);
     if (t->m <= 16) return;
     if (is_by_columns(t->m)) {
         make_columns(t);
@@ -318,11 +320,16 @@ static void make_tables(transform *t) {
 /* So few that lanes had little to do: a block for each. */
 static void expand_few(const transform *t, plan_part from, plan_part to, uint64_t count,
                        const int32_t *radices, const uint64_t *factors) {
-    plan_kernel_key one = program(t, LIBRARY_FFT_ONE, radices[0], 0, 2, 3),
+    bool sixteen = t->m == 16;
+    plan_kernel_key one = sixteen ? program(t, LIBRARY_FFT_SIXTEEN, 0, 0, 3, 3)
+                                  : program(t, LIBRARY_FFT_ONE, radices[0], 0, 2, 3),
                     few = program(t, LIBRARY_FFT_FEW, radices[0], radices[1], 4, 3);
     plan_expand_grid(t->x, radices[1] ? &few : &one, (uint64_t[]){count, 1, 1},
-                     (uint32_t[]){radices[1] ? W_WIDE : W, 1, 1}, 0,
-                     (plan_part[]){from, to, t->work, t->rows}, factors);
+                     (uint32_t[]){radices[1] ? W_WIDE
+                                  : sixteen  ? W_SIXTEEN
+                                             : W,
+                                  1, 1},
+                     0, (plan_part[]){from, to, t->work, t->rows}, factors);
 }
 
 static void expand_short(const transform *t, plan_part from, plan_part to, uint64_t count,
