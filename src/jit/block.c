@@ -113,17 +113,16 @@ static bool is_scalar(const vec_function *f) {
 /* Whether all rows of the block are turns of all lanes: what is settled is of intact blocks. */
 static bool has_whole_rows(const jit_printer *p) { return p->here.settled && !is_scalar(p->in.f); }
 
-/* Where rows are whole and nobody has asked which row a turn is in: the next turn. */
-static bool just_next_turn(jit_printer *p, bool heads) {
+/* Where rows are whole and nobody has asked which row a turn is in: the next turn. Not where the
+ * first turns of rows are enough: what finds these asks where lanes are in their row (heads.c). */
+static bool just_next_turn(jit_printer *p) {
     const jit_turn *t = &p->block.at;
     if (!has_whole_rows(p) || LLVMGetFirstUse(t->x) || LLVMGetFirstUse(t->y) ||
         LLVMGetFirstUse(t->z))
         return false;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
-    LLVMValueRef turns = heads ? turns_of_row(p) : jit_u64(p, 1),
-                 lanes = heads ? p->block.row : jit_u64(p, p->level.lanes);
-    LLVMValueRef number = LLVMBuildAdd(p->b, t->number, turns, ""),
-                 first = LLVMBuildAdd(p->b, t->first, lanes, "");
+    LLVMValueRef number = LLVMBuildAdd(p->b, t->number, jit_u64(p, 1), ""),
+                 first = LLVMBuildAdd(p->b, t->first, jit_u64(p, p->level.lanes), "");
     LLVMAddIncoming(t->number, &number, &here, 1);
     LLVMAddIncoming(t->first, &first, &here, 1);
     LLVMInstructionEraseFromParent(t->x);
@@ -134,7 +133,7 @@ static bool just_next_turn(jit_printer *p, bool heads) {
 
 /* The next turn: behind this one in its row, or the first of the next row. */
 static void next_turn(jit_printer *p, bool heads) {
-    if (just_next_turn(p, heads)) return;
+    if (just_next_turn(p)) return;
     const jit_turn *t = &p->block.at;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     LLVMValueRef lanes = jit_u64(p, p->level.lanes), zero = jit_u32(p, 0), one = jit_u32(p, 1);

@@ -155,25 +155,50 @@ static void leave(jit_printer *p, const vec_value *v) {
 
 /* ---- time ---- */
 
+static LLVMValueRef fuel_place(jit_printer *p) {
+    return jit_field(p, p->in.launch, offsetof(hgv_launch, fuel));
+}
+
+void jit_start_fuel(jit_printer *p) {
+    if (p->in.alone)
+        *jit_slot_of(p, JIT_FUEL) = LLVMBuildLoad2(p->b, p->t.i64, fuel_place(p), "");
+}
+
+static void keep_fuel(jit_printer *p) {
+    if (p->in.alone && !LLVMIsALoadInst(*jit_slot_of(p, JIT_FUEL)))
+        LLVMBuildStore(p->b, *jit_slot_of(p, JIT_FUEL), fuel_place(p));
+}
+
+void jit_end_turn(jit_printer *p) {
+    keep_fuel(p);
+    LLVMBuildBr(p->b, p->in.end);
+    p->here.dead = true;
+}
+
 /* Takes the cost of a round away; true: none is left. */
 static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
-    LLVMValueRef place = jit_field(p, p->in.launch, offsetof(hgv_launch, fuel)),
-                 old = LLVMBuildLoad2(p->b, p->t.i64, place, "");
+    LLVMValueRef *alone = jit_slot_of(p, JIT_FUEL),
+                 old = p->in.alone ? *alone : LLVMBuildLoad2(p->b, p->t.i64, fuel_place(p), "");
     LLVMValueRef cost = jit_u64(p, v->u.imm + p->level.lanes);
     if (jit_in_block(p) && !vec_turns_around(v)) {
         cost = LLVMBuildMul(p->b, p->block.turns, jit_u64(p, p->level.lanes), "");
         cost = LLVMBuildAdd(p->b, cost, jit_u64(p, v->u.imm), "");
     }
     LLVMValueRef left = LLVMBuildSub(p->b, old, cost, "");
-    LLVMBuildStore(p->b, left, place);
+    if (p->in.alone)
+        *alone = left;
+    else
+        LLVMBuildStore(p->b, left, fuel_place(p));
     return LLVMBuildICmp(p->b, LLVMIntSLT, left, jit_u64(p, 0), "");
 }
 
 static LLVMValueRef ask_for_fuel(jit_printer *p, const vec_value *v) {
     bool level = jit_in_block(p) && !vec_turns_around(v);
     LLVMValueRef args[] = {p->in.launch, level ? jit_u64(p, 1) : jit_run(p)};
-    return LLVMBuildICmp(p->b, LLVMIntNE, jit_call_helper(p, "hgv_go_on", args, 2), jit_u64(p, 0),
-                         "");
+    LLVMValueRef stop = LLVMBuildICmp(p->b, LLVMIntNE, jit_call_helper(p, "hgv_go_on", args, 2),
+                                      jit_u64(p, 0), "");
+    jit_start_fuel(p);
+    return stop;
 }
 
 /* An IF right behind is part of it: then no value stands between the question and the branch. */
@@ -183,6 +208,14 @@ static bool is_asked_at_once(const vec_value *v) {
            !(next->body[1] && next->body[1]->first);
 }
 
+static LLVMValueRef either(jit_printer *p, LLVMValueRef a, LLVMBasicBlockRef from_a, LLVMValueRef b,
+                           LLVMBasicBlockRef from_b) {
+    LLVMValueRef made = LLVMBuildPhi(p->b, LLVMTypeOf(a), "");
+    LLVMAddIncoming(made, &a, &from_a, 1);
+    LLVMAddIncoming(made, &b, &from_b, 1);
+    return made;
+}
+
 static void fuel(jit_printer *p, const vec_value *v) {
     if (is_asked_at_once(v)) return;
     LLVMValueRef out = take_fuel(p, v), no = LLVMConstInt(p->t.i1, 0, false);
@@ -190,14 +223,13 @@ static void fuel(jit_printer *p, const vec_value *v) {
                       next = jit_block(p, "fuelled");
     LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->made.prof,
                     LLVMMetadataAsValue(p->context, p->made.unlikely));
+    LLVMValueRef *alone = jit_slot_of(p, JIT_FUEL), left = *alone;
     LLVMPositionBuilderAtEnd(p->b, ask);
     LLVMValueRef stop = ask_for_fuel(p, v);
     LLVMBuildBr(p->b, next);
     LLVMPositionBuilderAtEnd(p->b, next);
-    LLVMValueRef made = LLVMBuildPhi(p->b, p->t.i1, "");
-    LLVMAddIncoming(made, &no, &here, 1);
-    LLVMAddIncoming(made, &stop, &ask, 1);
-    jit_define(p, v, made);
+    jit_define(p, v, either(p, no, here, stop, ask));
+    if (p->in.alone) *alone = either(p, left, here, *alone, ask);
 }
 
 static void open_if(jit_printer *p, const vec_value *v) {
@@ -243,9 +275,11 @@ static void call(jit_printer *p, const vec_value *v) {
         args[count++] = jit_array_place(p, v->u.call.arrays[n]);
     for (uint8_t n = 0; n < v->nargs; n++)
         args[count++] = pass(p, v->args[n], f->param_types[n], f->param_each[n]);
+    keep_fuel(p);
     LLVMValueRef made = LLVMBuildCall2(p->b, p->made.function_types[f->id],
                                        p->made.functions[f->id], args, count, "");
     LLVMSetInstructionCallConv(made, FAST_CALL);
+    jit_start_fuel(p);
     jit_define(p, v, made);
     if (!f->masked || !f->can_end) return;
     LLVMValueRef gone = jit_load(p, p->t.i64, ended);
@@ -258,7 +292,7 @@ static void print_return(jit_printer *p, const vec_value *v) {
     if (v && jit_in_block(p) && vec_turns_around(v)) {
         jit_return_in_turns(p);
     } else if (p->in.turn) {
-        LLVMBuildBr(p->b, p->in.end);
+        jit_end_turn(p);
     } else {
         if (p->in.f->masked) jit_store(p, jit_ended(p), p->in.ended_out);
         if (v && v->nargs)
@@ -481,7 +515,7 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->by.checked = hg_calloc((size_t)f->value_count + 1, sizeof *p->by.checked);
     p->by.widths = vec_find_widths(f, p->mask.mask_bytes);
     p->by.arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->by.arrays);
-    p->by.vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->by.vars);
+    p->by.vars = hg_calloc((size_t)f->var_count + JIT_SLOTS, sizeof *p->by.vars);
     p->by.wholes = hg_calloc((size_t)f->var_count + 1, sizeof *p->by.wholes);
     p->block.kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->block.kept_field);
     p->by.bases = hg_calloc(slots + 1, sizeof *p->by.bases);

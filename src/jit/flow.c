@@ -8,7 +8,7 @@
 
 /* ---- variables ---- */
 
-static uint32_t var_slots(const jit_printer *p) { return p->by.var_count + 2; }
+static uint32_t var_slots(const jit_printer *p) { return p->by.var_count + JIT_SLOTS; }
 
 static LLVMValueRef *copy_vars(jit_printer *p) {
     LLVMValueRef *copy = hg_calloc(var_slots(p), sizeof *copy);
@@ -142,7 +142,8 @@ static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueR
                 changed[v->loses.vars[i]->id] = mark;
         if ((vec_op_has((vec_op)v->op, VEC_F_LOSES) && !p->in.alone) || loop->op == VEC_TURNS ||
             v->op == VEC_TURNS)
-            changed[p->by.var_count] = changed[p->by.var_count + 1] = mark;
+            changed[p->by.var_count + JIT_RUN] = changed[p->by.var_count + JIT_ENDED] = mark;
+        if (v->op == VEC_FUEL || v->op == VEC_CALL) changed[p->by.var_count + JIT_FUEL] = mark;
     }
 }
 

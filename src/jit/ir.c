@@ -150,10 +150,13 @@ void jit_forget(jit_printer *p) {
 
 /* ---- masks ---- */
 
-LLVMValueRef jit_run(const jit_printer *p) { return p->by.vars[p->by.var_count]; }
-LLVMValueRef jit_ended(const jit_printer *p) { return p->by.vars[p->by.var_count + 1]; }
-void jit_set_run(jit_printer *p, LLVMValueRef bits) { p->by.vars[p->by.var_count] = bits; }
-void jit_set_ended(jit_printer *p, LLVMValueRef bits) { p->by.vars[p->by.var_count + 1] = bits; }
+LLVMValueRef *jit_slot_of(const jit_printer *p, jit_slot slot) {
+    return &p->by.vars[p->by.var_count + slot];
+}
+LLVMValueRef jit_run(const jit_printer *p) { return *jit_slot_of(p, JIT_RUN); }
+LLVMValueRef jit_ended(const jit_printer *p) { return *jit_slot_of(p, JIT_ENDED); }
+void jit_set_run(jit_printer *p, LLVMValueRef bits) { *jit_slot_of(p, JIT_RUN) = bits; }
+void jit_set_ended(jit_printer *p, LLVMValueRef bits) { *jit_slot_of(p, JIT_ENDED) = bits; }
 
 LLVMValueRef jit_all(const jit_printer *p) {
     return jit_u64(p, p->level.lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->level.lanes) - 1);

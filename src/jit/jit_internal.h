@@ -66,8 +66,12 @@ typedef enum jit_words {
 enum { JIT_MOST_LIMITS = 16 };
 typedef struct jit_limit {
     LLVMValueRef size, made;
-    uint64_t high;
+    uint64_t high, shift;
 } jit_limit;
+
+/* What goes from block to block like variables. FUEL: what is left of it, in turns of one lane:
+ * there the launch's has it only between turns and where something is called; NULL: elsewhere. */
+typedef enum jit_slot { JIT_RUN, JIT_ENDED, JIT_FUEL, JIT_SLOTS } jit_slot;
 
 /* Numbers that divide by an input (prim.c). */
 typedef struct jit_divisor {
@@ -129,7 +133,7 @@ typedef struct jit_printer {
                                   read, without disp; zeros: not known */
         uint8_t *widths;       /* by value id: bytes of an element of a mask */
         jit_whole *wholes;     /* by variable id */
-        LLVMValueRef *vars;    /* what variables are here; then RUN and ENDED */
+        LLVMValueRef *vars;    /* what variables are here; then those of jit_slot */
         uint32_t var_count;
     } by;
     struct {                 /* variables that are masks */
@@ -201,6 +205,7 @@ LLVMValueRef jit_run(const jit_printer *p);
 LLVMValueRef jit_ended(const jit_printer *p);
 void jit_set_run(jit_printer *p, LLVMValueRef bits);
 void jit_set_ended(jit_printer *p, LLVMValueRef bits);
+LLVMValueRef *jit_slot_of(const jit_printer *p, jit_slot slot); /* of by.vars */
 bool jit_is_all(jit_printer *p, const vec_value *mask); /* whether the mask is known to have all
                                                            lanes; NULL: the lanes that run */
 LLVMValueRef jit_true(const jit_printer *p);            /* of all lanes, as i1s */
@@ -317,6 +322,8 @@ void jit_print_body(jit_printer *p);
 LLVMValueRef jit_answer(jit_printer *p, const vec_value *whole); /* of WHOLE, from `begin` to
                                                                     `end_lane` */
 void jit_print_function(jit_printer *p, vec_function *f);
+void jit_start_fuel(jit_printer *p); /* of a turn of one lane, or again behind what takes some */
+void jit_end_turn(jit_printer *p);
 void jit_kernel(jit_printer *p); /* kernel.c: all functions, into the module */
 
 #endif

@@ -26,6 +26,7 @@ static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
         LLVMBuildMemSet(p->b, p->in.shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->made.shared_type),
                         1);
     jit_start_vars(p);
+    jit_start_fuel(p);
     jit_print_body(p);
     LLVMPositionBuilderAtEnd(p->b, p->in.end);
 }

@@ -59,8 +59,7 @@ static void lose(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 
 void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
     if (p->in.alone) { /* and the turn with it */
-        LLVMBuildBr(p->b, p->in.end);
-        p->here.dead = true;
+        jit_end_turn(p);
         return;
     }
     if (p->block.intact) LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->block.intact);
@@ -93,10 +92,44 @@ static LLVMValueRef first_index(jit_printer *p, const vec_value *v) {
     return v->u.mem.has_index ? jit_one(p, v->args[0]) : jit_u64(p, 0);
 }
 
+/* Where an index is x so many bits on, of an x that no more bits are lost of than it has: x. Larger
+ * ones are limited, and outside of any memory: so x itself is compared, and is the place where it
+ * is inside. NULL: it is no such index. */
+static const vec_value *before_limit(const vec_value *v, uint64_t *shift) {
+    if (!v->u.mem.has_index || v->u.mem.open) return NULL;
+    const vec_value *index = v->args[0];
+    if (index->op != VEC_PRIM || index->prim != KIR_SHL || index->args[1]->op != VEC_CONST)
+        return NULL;
+    const vec_value *least = index->args[0];
+    *shift = index->args[1]->u.imm;
+    if (least->op != VEC_PRIM || least->prim != KIR_SELECT || *shift == 0 || *shift > 8)
+        return NULL;
+    const vec_value *is = least->args[0];
+    if (is->op != VEC_PRIM || is->prim != KIR_CMP_ULT) return NULL;
+    const vec_value *x = is->args[0], *most = is->args[1];
+    return x->type == HG_TYPE_U64 && most->op == VEC_CONST && most->u.imm == UINT64_MAX >> *shift &&
+                   least->args[1] == x && least->args[2] == most && x->each == index->each
+               ? x
+               : NULL;
+}
+
+static LLVMValueRef value_of(jit_printer *p, const vec_value *v) {
+    return v->each ? jit_each(p, v) : jit_one(p, v);
+}
+
+/* The index, one or each, of what is inside. */
+static LLVMValueRef inside_index(jit_printer *p, const vec_value *v) {
+    uint64_t shift = 0;
+    const vec_value *x = before_limit(v, &shift);
+    if (!x) return value_of(p, v->args[v->u.mem.open]);
+    LLVMValueRef far = jit_u64(p, shift);
+    return LLVMBuildShl(p->b, value_of(p, x), x->each ? jit_splat(p, far) : far, "");
+}
+
 /* Of the first lane, or of all: without disp. */
 static LLVMValueRef place(jit_printer *p, const vec_value *v) {
     LLVMValueRef at = base_of(p, v);
-    return v->u.mem.has_index && !v->args[0]->each ? jit_at(p, at, jit_one(p, v->args[0])) : at;
+    return v->u.mem.has_index && !v->args[0]->each ? jit_at(p, at, inside_index(p, v)) : at;
 }
 
 static LLVMValueRef address(jit_printer *p, const vec_value *v) {
@@ -117,17 +150,28 @@ static LLVMValueRef each_again(jit_printer *p, const vec_value *v) {
     return LLVMBuildShl(p->b, each_again(p, v->args[0]), jit_splat(p, far), "");
 }
 
+/* The same of the index of an access, limited where it may be outside. */
+static LLVMValueRef index_again(jit_printer *p, const vec_value *v) {
+    uint64_t shift = 0;
+    const vec_value *x = before_limit(v, &shift);
+    if (!x) return v->args[0]->each ? each_again(p, v->args[0]) : jit_one(p, v->args[0]);
+    LLVMValueRef most = jit_u64(p, UINT64_MAX >> shift), far = jit_u64(p, shift);
+    if (x->each) most = jit_splat(p, most), far = jit_splat(p, far);
+    LLVMValueRef value = value_of(p, x), is = LLVMBuildICmp(p->b, LLVMIntULT, value, most, "");
+    return LLVMBuildShl(p->b, LLVMBuildSelect(p->b, is, value, most, ""), far, "");
+}
+
 /* The index of each lane, without disp, where that rarely is asked for. */
 static LLVMValueRef indices(jit_printer *p, const vec_value *v);
 static LLVMValueRef indices_again(jit_printer *p, const vec_value *v) {
     const bool listed = v->u.mem.has_index && !v->u.mem.open && v->args[0]->each;
-    return listed ? each_again(p, v->args[0]) : indices(p, v);
+    return listed ? index_again(p, v) : indices(p, v);
 }
 
-/* The index of each lane, without disp. */
+/* The index of each lane, without disp; of those inside. */
 static LLVMValueRef indices(jit_printer *p, const vec_value *v) {
     const vec_value *index = v->u.mem.has_index ? v->args[v->u.mem.open] : NULL;
-    if (index && index->each) return jit_each(p, index);
+    if (index && index->each) return inside_index(p, v);
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW      ? (int64_t)v->u.mem.bytes
                      : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride
                                                           : 0;
@@ -156,18 +200,26 @@ static LLVMValueRef truth(const jit_printer *p, bool is) {
 
 /* Offsets below which an access that ends `high` behind them (not 0) is inside: a few are
  * calculated once, where the size is known. More of them would live through the whole kernel. */
-static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high) {
+static LLVMValueRef make_limit(jit_printer *p, LLVMValueRef size, uint64_t high, uint64_t shift) {
+    LLVMValueRef args[2] = {size, jit_u64(p, high - 1)},
+                 made = jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
+    if (!shift) return made;
+    made = LLVMBuildAdd(p->b, made, jit_u64(p, (UINT64_C(1) << shift) - 1), "");
+    return LLVMBuildLShr(p->b, made, jit_u64(p, shift), "");
+}
+
+/* shift: of what is compared, which is the offset without its last bits, that are zeros. */
+static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high, uint64_t shift) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
-    LLVMValueRef args[2] = {size, jit_u64(p, high - 1)};
     for (uint32_t i = 0; i < p->in.limit_count; i++)
-        if (p->in.limits[i].size == size && p->in.limits[i].high == high)
+        if (p->in.limits[i].size == size && p->in.limits[i].high == high &&
+            p->in.limits[i].shift == shift)
             return p->in.limits[i].made;
-    if (p->in.limit_count == JIT_MOST_LIMITS)
-        return jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
+    if (p->in.limit_count == JIT_MOST_LIMITS) return make_limit(p, size, high, shift);
     jit_go_behind(p, size);
-    LLVMValueRef made = jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
+    LLVMValueRef made = make_limit(p, size, high, shift);
     LLVMPositionBuilderAtEnd(p->b, here);
-    p->in.limits[p->in.limit_count++] = (jit_limit){size, made, high};
+    p->in.limits[p->in.limit_count++] = (jit_limit){size, made, high, shift};
     return made;
 }
 
@@ -177,7 +229,7 @@ static LLVMValueRef outside(jit_printer *p, LLVMValueRef size, LLVMValueRef inde
                             int64_t high, bool each) {
     LLVMValueRef least = jit_u64(p, (uint64_t)-low), out = NULL;
     if (high > 0) {
-        LLVMValueRef limit = limit_of(p, size, (uint64_t)high);
+        LLVMValueRef limit = limit_of(p, size, (uint64_t)high, 0);
         out = LLVMBuildICmp(p->b, LLVMIntUGE, index, each ? jit_splat(p, limit) : limit, "");
     } else {
         LLVMValueRef most = LLVMBuildSub(p->b, size, jit_u64(p, (uint64_t)high), "");
@@ -188,6 +240,18 @@ static LLVMValueRef outside(jit_printer *p, LLVMValueRef size, LLVMValueRef inde
             p->b, out,
             LLVMBuildICmp(p->b, LLVMIntULT, index, each ? jit_splat(p, least) : least, ""), "");
     return out;
+}
+
+/* The same of an access's own index, one or each. */
+static LLVMValueRef index_outside(jit_printer *p, const vec_value *v, int64_t low, int64_t high,
+                                  bool each) {
+    uint64_t shift = 0;
+    const vec_value *x = low >= 0 && high > 0 ? before_limit(v, &shift) : NULL;
+    if (!x)
+        return outside(p, size_of(p, v), each ? jit_each(p, v->args[0]) : first_index(p, v), low,
+                       high, each);
+    LLVMValueRef limit = limit_of(p, size_of(p, v), (uint64_t)high, shift);
+    return LLVMBuildICmp(p->b, LLVMIntUGE, value_of(p, x), each ? jit_splat(p, limit) : limit, "");
 }
 
 /* Whether a vector of i1 has a true one. */
@@ -234,9 +298,8 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const rea
         LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)g->high), "");
         return LLVMBuildICmp(p->b, LLVMIntUGT, end, size_of(p, v), "");
     }
-    if (has_one_index(v))
-        return outside(p, size_of(p, v), first_index(p, v), g->low, g->high, false);
-    LLVMValueRef out = outside(p, size_of(p, v), jit_each(p, v->args[0]), g->low, g->high, true);
+    if (has_one_index(v)) return index_outside(p, v, g->low, g->high, false);
+    LLVMValueRef out = index_outside(p, v, g->low, g->high, true);
     if (v->mask) out = LLVMBuildAnd(p->b, out, jit_mask_i1(p, v->mask), "");
     return any_i1(p, out);
 }
@@ -291,7 +354,7 @@ static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef
                            p->in.first,
                            listed ? spill(p, JIT_SPILL_INDEX, indices_again(p, v))
                                   : LLVMConstNull(p->t.ptr),
-                           listed ? jit_u64(p, 0) : first_index(p, v),
+                           index && !listed ? index_again(p, v) : jit_u64(p, 0),
                            jit_u64(p, (uint64_t)stride),
                            jit_u64(p, (uint64_t)v->u.mem.disp),
                            here};
@@ -412,7 +475,7 @@ static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef 
 static LLVMValueRef fits_whole(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     if (!has_one_index(v) || !vec_reach_of(p->k, v, &low, &high)) return NULL;
-    return LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "");
+    return LLVMBuildNot(p->b, index_outside(p, v, low, high, false), "");
 }
 
 static void fits(jit_printer *p, const vec_value *v) {

@@ -42,7 +42,6 @@ static bool is_aligned(const kir_value *v, const kir_value *index) {
 /* Whether lanes leave a loop around it one by one. */
 static bool is_in_parting_loop(const kir_value *v) {
     const kir_value *loop = v->parent->owner ? kir_lanes_of(v->parent->owner)->loop : NULL;
-    while (loop && !kir_lanes_of(loop)->divergent) loop = kir_loop_around(loop);
     return loop != NULL;
 }
 
