@@ -155,30 +155,10 @@ static void leave(jit_printer *p, const vec_value *v) {
 
 /* ---- time ---- */
 
-static LLVMValueRef fuel_place(jit_printer *p) {
-    return jit_field(p, p->in.launch, offsetof(hgv_launch, fuel));
-}
-
-void jit_start_fuel(jit_printer *p) {
-    if (p->in.alone)
-        *jit_slot_of(p, JIT_FUEL) = LLVMBuildLoad2(p->b, p->t.i64, fuel_place(p), "");
-}
-
-static void keep_fuel(jit_printer *p) {
-    if (p->in.alone && !LLVMIsALoadInst(*jit_slot_of(p, JIT_FUEL)))
-        LLVMBuildStore(p->b, *jit_slot_of(p, JIT_FUEL), fuel_place(p));
-}
-
-void jit_end_turn(jit_printer *p) {
-    keep_fuel(p);
-    LLVMBuildBr(p->b, p->in.end);
-    p->here.dead = true;
-}
-
 /* Takes the cost of a round away; true: none is left. */
 static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
     LLVMValueRef *alone = jit_slot_of(p, JIT_FUEL),
-                 old = p->in.alone ? *alone : LLVMBuildLoad2(p->b, p->t.i64, fuel_place(p), "");
+                 old = p->in.alone ? *alone : LLVMBuildLoad2(p->b, p->t.i64, jit_fuel_place(p), "");
     LLVMValueRef cost = jit_u64(p, v->u.imm + p->level.lanes);
     if (jit_in_block(p) && !vec_turns_around(v)) {
         cost = LLVMBuildMul(p->b, p->block.turns, jit_u64(p, p->level.lanes), "");
@@ -188,7 +168,7 @@ static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
     if (p->in.alone)
         *alone = left;
     else
-        LLVMBuildStore(p->b, left, fuel_place(p));
+        LLVMBuildStore(p->b, left, jit_fuel_place(p));
     return LLVMBuildICmp(p->b, LLVMIntSLT, left, jit_u64(p, 0), "");
 }
 
@@ -275,7 +255,7 @@ static void call(jit_printer *p, const vec_value *v) {
         args[count++] = jit_array_place(p, v->u.call.arrays[n]);
     for (uint8_t n = 0; n < v->nargs; n++)
         args[count++] = pass(p, v->args[n], f->param_types[n], f->param_each[n]);
-    keep_fuel(p);
+    jit_keep_fuel(p);
     LLVMValueRef made = LLVMBuildCall2(p->b, p->made.function_types[f->id],
                                        p->made.functions[f->id], args, count, "");
     LLVMSetInstructionCallConv(made, FAST_CALL);
@@ -351,6 +331,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
         return;
     }
     if (v->op == VEC_LOOP) {
+        jit_copy_ahead(p, v);
         jit_loop(p, v);
         return;
     }

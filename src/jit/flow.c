@@ -4,6 +4,8 @@
  * Must not know: operations but what they change. */
 #include "jit/jit_internal.h"
 
+#include <hologram/vector.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- variables ---- */
@@ -216,6 +218,28 @@ void jit_break(jit_printer *p) {
 void jit_continue(jit_printer *p) {
     jit_frame *frame = innermost_loop(p);
     if (frame && frame->phis && !p->here.dead) back(p, frame);
+}
+
+/* ---- a turn's fuel and end ---- */
+
+LLVMValueRef jit_fuel_place(jit_printer *p) {
+    return jit_field(p, p->in.launch, offsetof(hgv_launch, fuel));
+}
+
+void jit_start_fuel(jit_printer *p) {
+    if (p->in.alone)
+        *jit_slot_of(p, JIT_FUEL) = LLVMBuildLoad2(p->b, p->t.i64, jit_fuel_place(p), "");
+}
+
+void jit_keep_fuel(jit_printer *p) {
+    if (p->in.alone && !LLVMIsALoadInst(*jit_slot_of(p, JIT_FUEL)))
+        LLVMBuildStore(p->b, *jit_slot_of(p, JIT_FUEL), jit_fuel_place(p));
+}
+
+void jit_end_turn(jit_printer *p) {
+    jit_keep_fuel(p);
+    LLVMBuildBr(p->b, p->in.end);
+    p->here.dead = true;
 }
 
 /* ---- lanes one by one ---- */

@@ -254,6 +254,10 @@ void jit_end_loop_unless(jit_printer *p, LLVMValueRef condition); /* the loop en
 void jit_leave_frame(jit_printer *p, jit_frame *frame);           /* to behind it */
 void jit_break(jit_printer *p);
 void jit_continue(jit_printer *p);
+LLVMValueRef jit_fuel_place(jit_printer *p);
+void jit_start_fuel(jit_printer *p); /* of a turn of one lane, or again behind what takes some */
+void jit_keep_fuel(jit_printer *p);  /* in front of that */
+void jit_end_turn(jit_printer *p);
 /* For each set bit, from the lowest on: the lane's number. No variable may change within. */
 typedef struct jit_lanes {
     LLVMBasicBlockRef head, next;
@@ -278,6 +282,14 @@ void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value);
 void jit_start_var(jit_printer *p, const vec_var *v); /* zero; no array, not shared, not kept */
 LLVMValueRef jit_part(jit_printer *p, LLVMValueRef vector, uint32_t from, uint32_t count);
 LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high);
+LLVMValueRef jit_base_of(jit_printer *p, const vec_value *v);      /* of an access's memory */
+LLVMValueRef jit_limit_of(jit_printer *p, const vec_value *check); /* indices below it are inside;
+                                                                      NULL: not known */
+
+/* ---- copy.c ---- */
+/* In front of a loop: rounds of it that are done at once, where it is one that copies. */
+void jit_copy_ahead(jit_printer *p, const vec_value *loop);
+
 /* ---- picks.c ---- */
 /* An element of so many bytes for each lane, `stride` bytes from one to the next, where rows and
  * picks are cheaper than loads one by one; else NULL. */
@@ -322,8 +334,6 @@ void jit_print_body(jit_printer *p);
 LLVMValueRef jit_answer(jit_printer *p, const vec_value *whole); /* of WHOLE, from `begin` to
                                                                     `end_lane` */
 void jit_print_function(jit_printer *p, vec_function *f);
-void jit_start_fuel(jit_printer *p); /* of a turn of one lane, or again behind what takes some */
-void jit_end_turn(jit_printer *p);
 void jit_kernel(jit_printer *p); /* kernel.c: all functions, into the module */
 
 #endif

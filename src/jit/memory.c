@@ -77,7 +77,7 @@ static void end_if_any(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 
 /* ---- places ---- */
 
-static LLVMValueRef base_of(jit_printer *p, const vec_value *v) {
+LLVMValueRef jit_base_of(jit_printer *p, const vec_value *v) {
     if (v->u.mem.space == KIR_CLASS)
         return jit_field(p, p->in.class_base, (uint64_t)v->u.mem.class_id * VEC_CLASS_BYTES);
     if (v->u.mem.space == KIR_SHARED) return p->block.shared_base;
@@ -128,7 +128,7 @@ static LLVMValueRef inside_index(jit_printer *p, const vec_value *v) {
 
 /* Of the first lane, or of all: without disp. */
 static LLVMValueRef place(jit_printer *p, const vec_value *v) {
-    LLVMValueRef at = base_of(p, v);
+    LLVMValueRef at = jit_base_of(p, v);
     return v->u.mem.has_index && !v->args[0]->each ? jit_at(p, at, inside_index(p, v)) : at;
 }
 
@@ -254,6 +254,12 @@ static LLVMValueRef index_outside(jit_printer *p, const vec_value *v, int64_t lo
     return LLVMBuildICmp(p->b, LLVMIntUGE, value_of(p, x), each ? jit_splat(p, limit) : limit, "");
 }
 
+LLVMValueRef jit_limit_of(jit_printer *p, const vec_value *check) {
+    int64_t low = 0, high = 0;
+    if (!vec_reach_of_all(p->k, check, &low, &high) || low < 0 || high <= 0) return NULL;
+    return limit_of(p, size_of(p, check), (uint64_t)high, 0);
+}
+
 /* Whether a vector of i1 has a true one. */
 static LLVMValueRef any_i1(jit_printer *p, LLVMValueRef i1s) {
     LLVMValueRef bits = jit_bits_of_i1(p, i1s);
@@ -313,7 +319,7 @@ static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
     LLVMValueRef made = jit_words_of(p, JIT_WORDS_OF_MEMORY);
     LLVMValueRef valid = jit_field(
         p, p->in.launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
-    jit_store(p, base_of(p, v), made);
+    jit_store(p, jit_base_of(p, v), made);
     jit_store(p, size_of(p, v), jit_field(p, made, offsetof(hgv_memory, size)));
     jit_store(p, group ? LLVMConstInt(p->t.i8, 1, false) : LLVMBuildLoad2(p->b, p->t.i8, valid, ""),
               jit_field(p, made, offsetof(hgv_memory, valid)));
@@ -749,7 +755,7 @@ static LLVMValueRef each_lane(jit_printer *p, const vec_value *v, LLVMValueRef s
         store_strided(p, v, stored);
         return NULL;
     }
-    LLVMValueRef base = base_of(p, v), offsets = indices(p, v), mask = NULL;
+    LLVMValueRef base = jit_base_of(p, v), offsets = indices(p, v), mask = NULL;
     if (v->u.mem.disp) base = jit_field(p, base, (uint64_t)v->u.mem.disp);
     if (!jit_is_all(p, v->mask)) mask = jit_mask_i1(p, v->mask);
     if (!stored) return jit_gather(p, jit_scalar(p, v->type), v->u.mem.bytes, base, offsets, mask);
@@ -805,7 +811,7 @@ static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef 
             jit_u32(p, v->u.mem.pool), jit_u32(p, v->u.mem.space == KIR_FLAT), at};
         base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
     } else {
-        base = base_of(p, v);
+        base = jit_base_of(p, v);
     }
     *offset = LLVMBuildAdd(p->b, jit_load(p, p->t.i64, at), jit_u64(p, (uint64_t)v->u.mem.disp),
                            "");
@@ -1008,7 +1014,7 @@ static void atomic(jit_printer *p, const vec_value *v) {
     LLVMValueRef copies[COPIES];
     for (uint32_t i = 0; i < p->level.lanes; i++) {
         LLVMValueRef offset = spilled_offset(p, &spilled, i);
-        if (i < COPIES) copies[i] = copy_of_lane(p, &own, base_of(p, v), jit_u64(p, i));
+        if (i < COPIES) copies[i] = copy_of_lane(p, &own, jit_base_of(p, v), jit_u64(p, i));
         LLVMValueRef place = jit_field(p, jit_at(p, copies[i % COPIES], offset), spilled.disp);
         combine(p, v, place, LLVMBuildExtractElement(p->b, values, jit_u32(p, i), ""));
     }

@@ -39,10 +39,9 @@ static bool is_aligned(const kir_value *v, const kir_value *index) {
                                 : by->umax % v->u.mem.bytes == 0;
 }
 
-/* Whether lanes leave a loop around it one by one. */
-static bool is_in_parting_loop(const kir_value *v) {
-    const kir_value *loop = v->parent->owner ? kir_lanes_of(v->parent->owner)->loop : NULL;
-    return loop != NULL;
+/* Whether a loop is around it. */
+static bool is_in_loop(const kir_value *v) {
+    return v->parent->owner && kir_lanes_of(v->parent->owner)->loop;
 }
 
 /* The fields that say where, and the index as args[0]; returns how many arguments that is. */
@@ -71,7 +70,7 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
         args[0] = vec_each(x, index);
         fields->u.mem.reach = args[0]->each ? VEC_REACH_EACH : VEC_REACH_ONE;
         fields->u.mem.end = args[0]->each ? end_of(v, index) : 0;
-        if (args[0]->each && is_in_parting_loop(v)) x->k->may_be_faster_alone = true;
+        if (args[0]->each && is_in_loop(v)) x->k->may_be_faster_alone = true;
         fields->u.mem.aligned = v->op == KIR_ATOMIC && is_aligned(v, index);
     }
     return 1;

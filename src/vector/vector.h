@@ -243,8 +243,8 @@ typedef struct vec_kernel {
     uint32_t lanes;           /* of a turn, a power of two */
     uint32_t fewer_lanes;     /* of turns in which guesses of quotients that are asked for may hold,
                                  which in these never do (guess.c); 0: none */
-    bool may_be_faster_alone; /* lanes leave loops one by one, in which each reads places of its
-                                 own: turns of one lane may be faster, as the data are */
+    bool may_be_faster_alone; /* in loops each lane reaches places of its own: turns of one lane may
+                                 be faster, as the data are */
     bool blocks;              /* the kernel function runs a block */
     bool can_end;             /* lanes may fault or leave: some operation loses lanes that run */
     vec_function *functions, *last_function; /* functions: the kernel; a function is called only by
