@@ -13,6 +13,9 @@ check_linker_flag(C -Wl,-z,pack-relative-relocs HG_LINKER_PACKS)
 if(HG_PACK_RELOCATIONS AND HG_LOADER_PACKS AND HG_LINKER_PACKS AND NOT CMAKE_CROSSCOMPILING)
   target_link_options(hologram PRIVATE -Wl,-z,pack-relative-relocs)
 endif()
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT HG_SANITIZE) # hg_small
+  target_link_options(hologram PRIVATE -Wl,--gc-sections)
+endif()
 if(NOT HG_SANITIZE) # sanitizers leave their own symbols to the program
   target_link_options(hologram PRIVATE -Wl,-z,defs)
 endif()

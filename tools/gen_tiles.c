@@ -14,34 +14,48 @@ static const char *const C_TYPES[] = {"uint8_t",  "uint16_t", "uint32_t",
 static const char *const KIND_NAMES[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
 static const char *const ARGS[] = {"a", "b", "c"};
 
-static hg_text functions, loops, places, rows, derived_rows, fold_rows;
-static unsigned place_count;
+static hg_text functions, loops, places, rows, derived_rows, fold_loops, fold_rows;
+static unsigned place_count, fold_count;
 static bool failed;
 
 static const char *c_type(uint8_t type) { return C_TYPES[kir_kind_of(type)]; }
 static const char *kind_name(uint8_t type) { return KIND_NAMES[kir_kind_of(type)]; }
 
-/* The loop `name`: d[i] = f(…) with the arguments of `variant` as scalars. */
-static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs,
-                       const uint8_t *types, unsigned variant, bool cheap) {
+/* The start of a function on lanes: `what` before its name, its operands by their types; bit i of
+ * `scalars`: operand i is one element. */
+static void print_head(const char *what, const char *name, uint8_t result, uint8_t nargs,
+                       const uint8_t *types, unsigned scalars) {
     hg_text_addf(&loops,
-                 "static void %s(void *d_, const void *a_, const void *b_, const void *c_, "
+                 "static %s %s(void *d_, const void *a_, const void *b_, const void *c_, "
                  "uint64_t n) {\n    %s *d = d_;\n",
-                 name, c_type(result));
+                 what, name, c_type(result));
     for (uint8_t i = 0; i < 3; i++) {
         if (i >= nargs)
             hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
-        else if (variant >> i & 1)
+        else if (scalars >> i & 1)
             hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", c_type(types[i]), ARGS[i],
                          c_type(types[i]), ARGS[i]);
         else
             hg_text_addf(&loops, "    const %s *%s = %s_;\n", c_type(types[i]), ARGS[i], ARGS[i]);
     }
-    hg_text_addf(&loops, "    %s for (uint64_t i = 0; i < n; i++) d[i] = %s(",
-                 cheap ? "TILE_CHEAP_LOOP" : "TILE_LOOP", f);
+}
+
+/* d[i] = f(…), and what follows the arguments of f. */
+static void print_call(const char *f, uint8_t nargs, unsigned scalars, const char *end) {
+    hg_text_addf(&loops, "d[i] = %s(", f);
     for (uint8_t i = 0; i < nargs; i++)
-        hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
-    hg_text_addf(&loops, ");\n}\n");
+        hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], scalars >> i & 1 ? "" : "[i]");
+    hg_text_addf(&loops, "%s);\n", end);
+}
+
+/* The loop `name`: d[i] = f(…) with the arguments of `variant` as scalars. */
+static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs,
+                       const uint8_t *types, unsigned variant, bool cheap) {
+    print_head("void", name, result, nargs, types, variant);
+    hg_text_addf(&loops, "    %s for (uint64_t i = 0; i < n; i++) ",
+                 cheap ? "TILE_CHEAP_LOOP" : "TILE_LOOP");
+    print_call(f, nargs, variant, "");
+    hg_text_addf(&loops, "}\n");
 }
 
 /* The next place of `run`, for a handler of a primitive. */
@@ -181,34 +195,37 @@ static const native NATIVE[] = {
     {HG_OP_DOT4, "dot4", false, false, true},
 };
 
-/* A loop around a definition with rare branches: 256 lanes without them; where one was needed,
- * those lanes again with all of it. */
-static void print_rare_loop(const char *name, const char *f, uint8_t result, uint8_t nargs,
-                            const uint8_t *types) {
-    const char *type = c_type(result);
+/* Whether a definition is long, so that two functions more cost less than lanes that are left. */
+static bool is_long(const kir_function *f) {
+    int length = 0;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) length++;
+    return length > 40;
+}
+
+/* A definition as a tile_function. Its turns are `f`_common where it has branches, which are rare.
+ */
+static void print_function(const char *name, const char *f, const kir_function *function,
+                           bool branches) {
+    const uint8_t *types = function->param_types, nargs = function->param_count;
+    char part[96];
+    snprintf(part, sizeof part, "%s_turns", name);
+    print_head("TILE_TURNS uint32_t", part, function->result, nargs, types, 0);
+    hg_text_addf(&loops, "    uint32_t rare = 0;\n    n &= -(uint64_t)TILE_TURN(sizeof *d);\n"
+                         "    TILE_LOOP for (uint64_t i = 0; i < n; i++) ");
+    snprintf(part, sizeof part, "%s%s", f, branches ? "_common" : "");
+    print_call(part, nargs, 0, branches ? ", &rare" : "");
+    hg_text_addf(&loops, "    return rare;\n}\n");
+    snprintf(part, sizeof part, "%s_lanes", name);
+    print_head("TILE_LANES void", part, function->result, nargs, types, 0);
+    hg_text_addf(&loops, "    for (uint64_t i = 0; i < n; i++) ");
+    print_call(f, nargs, 0, "");
     hg_text_addf(&loops,
-                 "static void %s(void *d_, const void *a_, const void *b_, const void *c_, "
-                 "uint64_t n) {\n    %s *d = d_, block[256];\n",
-                 name, type);
-    for (uint8_t i = 0; i < 3; i++) {
-        if (i >= nargs)
-            hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
-        else
-            hg_text_addf(&loops, "    const %s *%s = %s_;\n", c_type(types[i]), ARGS[i], ARGS[i]);
-    }
-    hg_text_addf(&loops, "    for (uint64_t at = 0; at < n; at += 256) {\n        const uint64_t m "
-                         "= n - at < 256 ? n - at : 256;\n        "
-                         "uint32_t rare = 0;\n");
-    hg_text_addf(&loops, "        TILE_LOOP for (uint64_t i = 0; i < m; i++) block[i] = %s_common(",
-                 f);
-    for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s[at + i], ", ARGS[i]);
-    hg_text_addf(
-        &loops,
-        "&rare);\n        if (rare)\n            for (uint64_t i = 0; i < m; i++) block[i] = %s(",
-        f);
-    for (uint8_t i = 0; i < nargs; i++)
-        hg_text_addf(&loops, "%s%s[at + i]", i ? ", " : "", ARGS[i]);
-    hg_text_addf(&loops, ");\n        memcpy(d + at, block, m * sizeof *d);\n    }\n}\n");
+                 "}\nstatic void %s(void *d, const void *a, const void *b, const void *c, "
+                 "uint64_t n) {\n    static const tile_function F = {%s_turns, %s_lanes, %s, {",
+                 name, name, name, branches ? "true" : "false");
+    for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "sizeof(%s), ", c_type(types[i]));
+    hg_text_addf(&loops, "}, sizeof(%s)};\n    tile_function_run(d, a, b, c, n, &F);\n}\n",
+                 c_type(function->result));
 }
 
 /* Around all that is written of a definition that is not small. */
@@ -230,10 +247,10 @@ static void definition(const native *row, hg_type type) {
     guard(small, "#if TILE_FUNCTIONS\n");
     if (!function || emit_c_function(function, f, &functions) != HG_OK) {
         failed = true;
-    } else if (emit_c_function_common(function, common, &fast, &has_branches) == HG_OK &&
-               has_branches) {
-        hg_text_add(&functions, fast.data, fast.length);
-        print_rare_loop(name, f, function->result, function->param_count, function->param_types);
+    } else if (hg_type_is_float(type) && !small && is_long(function) &&
+               emit_c_function_common(function, common, &fast, &has_branches) == HG_OK) {
+        if (has_branches) hg_text_add(&functions, fast.data, fast.length);
+        print_function(name, f, function, has_branches);
     } else {
         bool cheap = row->fn == KIR_FN_RELU || row->fn == HG_OP_ABS || row->fn == HG_OP_NEG;
         print_loop(name, f, function->result, function->param_count, function->param_types, 0,
@@ -273,20 +290,21 @@ static void fold(uint16_t fn, hg_type type, const char *f) {
     const char *c = c_type(kir_type_of(type));
     char name[80];
     snprintf(name, sizeof name, "r_%d_%s", (int)fn, hg_type_name(type));
-    hg_text_addf(&loops,
+    hg_text_addf(&fold_loops,
                  "static void %s(void *acc_, const void *x_, uint64_t rows) {\n    %s s[%d];\n    "
                  "const %s *x = x_;\n    memcpy(s, acc_, "
                  "sizeof s);\n",
                  name, c, TILE_FOLD, c);
-    hg_text_addf(&loops, "    for (; rows; rows--, x += %d) {\n", TILE_FOLD);
-    hg_text_addf(&loops,
+    hg_text_addf(&fold_loops, "    for (; rows; rows--, x += %d) {\n", TILE_FOLD);
+    hg_text_addf(&fold_loops,
                  "        for (uintptr_t p = 0; p < sizeof s; p += 64) __builtin_prefetch((const "
                  "void *)((uintptr_t)x + %d + p));\n",
                  FOLD_AHEAD);
-    hg_text_addf(&loops,
+    hg_text_addf(&fold_loops,
                  "        TILE_LOOP for (int i = 0; i < %d; i++) s[i] = %s(s[i], x[i]);\n    }\n   "
                  " memcpy(acc_, s, sizeof s);\n}\n",
                  TILE_FOLD, f);
+    fold_count++;
     hg_text_addf(&fold_rows, "    {%d, %d, %s},\n", (int)fn, (int)type, name);
 }
 
@@ -311,10 +329,16 @@ static void all_folds(void) {
 static const char HEAD[] =
     "/* Written by tools/gen_tiles. Compiled once for each CPU level; TILE_LEVEL is its name. */\n"
     "#include \"tile/handlers.h\"\n"
-    "#include \"tile/wide_limbs.h\"\n"
     "#include <math.h>\n"
     "#include <string.h>\n"
     "\n"
+    "/* What is compiled: 1 handlers, 2 folds, 3 both. */\n"
+    "#if !defined(TILE_PART)\n"
+    "#define TILE_PART 3\n"
+    "#endif\n"
+    "#if TILE_PART & 1\n"
+    "#include \"tile/wide_limbs.h\"\n"
+    "#endif\n"
     "/* Lanes are independent: an element is read before the same element is written, never after "
     "another. */\n"
     "#if defined(__clang__)\n"
@@ -328,6 +352,11 @@ static const char HEAD[] =
     "#if !defined(TILE_CHEAP_LOOP)\n"
     "#define TILE_CHEAP_LOOP TILE_LOOP\n"
     "#endif\n"
+    "/* All in one place, for vectors; and few or rare lanes, one by one. */\n"
+    "#if !defined(TILE_TURNS)\n"
+    "#define TILE_TURNS __attribute__((flatten))\n"
+    "#endif\n"
+    "#define TILE_LANES __attribute__((cold, noinline))\n"
     "/* SSE2 has no rounding instructions and gcc calls the C library then: the same by adding and "
     "subtracting 2^23, 2^52. */\n"
     "#if defined(__x86_64__) && !defined(__SSE4_1__)\n"
@@ -359,27 +388,29 @@ static const char HEAD[] =
     "#define PASTE2(a, b) a##b\n"
     "#define PASTE(a, b) PASTE2(a, b)\n"
     "#define TEXT2(a) #a\n"
-    "#define TEXT(a) TEXT2(a)\n\n";
+    "#define TEXT(a) TEXT2(a)\n"
+    "#define FOLDS PASTE(tile_folds_, TILE_LEVEL)\n"
+    "extern const tile_fold FOLDS[];\n\n";
 
 static bool write_file(const char *path) {
     FILE *out = fopen(path, "w");
     if (!out) return false;
     fputs(HEAD, out);
     fputs(functions.data ? functions.data : "", out);
-    fputs(loops.data ? loops.data : "", out);
+    fprintf(out, "\n#if TILE_PART & 1\n%s", loops.data ? loops.data : "");
     fprintf(out, "\nstatic const tile_derived DERIVED[] = {\n%s    {0},\n};\n\n",
             derived_rows.data ? derived_rows.data : "");
     fprintf(out, "static tile_fn *const RUN[] = {\n    0,\n%s};\n\n",
             places.data ? places.data : "");
-    fprintf(out, "static const tile_fold FOLDS[] = {\n%s};\n\n",
-            fold_rows.data ? fold_rows.data : "");
     fprintf(out,
             "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = "
             "TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
             "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n"
-            "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n"
-            "    .run = RUN,\n    .wide = TILE_WIDE_TABLE,\n%s};\n",
-            rows.data ? rows.data : "");
+            "    .folds = FOLDS,\n    .fold_count = %u,\n"
+            "    .run = RUN,\n    .wide = TILE_WIDE_TABLE,\n%s};\n#endif\n\n",
+            fold_count, rows.data ? rows.data : "");
+    fprintf(out, "#if TILE_PART & 2\n%sconst tile_fold FOLDS[] = {\n%s};\n#endif\n",
+            fold_loops.data ? fold_loops.data : "", fold_rows.data ? fold_rows.data : "");
     return fclose(out) == 0;
 }
 
@@ -393,7 +424,7 @@ int main(int argc, char **argv) {
     all_definitions();
     all_folds();
     if (failed || functions.failed || loops.failed || places.failed || rows.failed ||
-        derived_rows.failed || fold_rows.failed) {
+        derived_rows.failed || fold_loops.failed || fold_rows.failed) {
         fprintf(stderr, "gen_tiles: %s\n", hg_last_error_text());
         return 1;
     }

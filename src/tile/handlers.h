@@ -11,6 +11,19 @@
  * element size; no other overlap. Bools and masks are bytes of 0 or 1. */
 typedef void tile_fn(void *d, const void *a, const void *b, const void *c, uint64_t n);
 
+/* A function of several dozen operations in two loops, so that a compiler writes its vectors once: `turns` on whole turns, without
+ * the rare branches that `rare` says there are (not 0: a lane needs one), and `lanes` on any, one after another. */
+typedef struct tile_function {
+    uint32_t (*turns)(void *d, const void *a, const void *b, const void *c, uint64_t n);
+    tile_fn *lanes;
+    bool rare;
+    uint8_t sizes[3], size; /* bytes of an element of each operand, and of the result */
+} tile_function;
+/* Lanes of a turn: whole vectors of each level. */
+#define TILE_TURN(size) ((size) <= 2 ? 32 : 16)
+/* As a tile_fn. */
+void tile_function_run(void *d, const void *a, const void *b, const void *c, uint64_t n, const tile_function *f);
+
 /* u8 (and bool) u16 u32 u64 f32 f64 */
 enum { TILE_KIND_COUNT = KIR_KIND_COUNT, TILE_VARIANT_COUNT = 8 };
 

@@ -760,6 +760,37 @@ static void compare_handlers(tile_fn *one, tile_fn *two, const int kinds[3], int
                   level);
 }
 
+/* The first n lanes, and none behind them, are what each lane is alone; in place too. */
+static void compare_lanes(tile_fn *handler, int kind, uint64_t n, const char *what,
+                          const char *level) {
+    const size_t size = KIND_SIZE[kind];
+    memset(results, 0xa5, sizeof results);
+    handler(results[0], operands[0], operands[1], operands[2], n);
+    for (uint64_t at = 0; at < n * size; at += size)
+        handler(results[1] + at, operands[0] + at, operands[1] + at, operands[2] + at, 1);
+    CHECK_MESSAGE(same_results(results[0], results[1], kind), "%s of %llu lanes differs on %s",
+                  what, (unsigned long long)n, level);
+    memcpy(results[0], operands[0], n * size);
+    handler(results[0], results[0], operands[1], operands[2], n);
+    CHECK_MESSAGE(same_results(results[0], results[1], kind),
+                  "%s of %llu lanes in place differs on %s", what, (unsigned long long)n, level);
+}
+
+/* Few lanes, a turn, and what is left of turns and of blocks; `common`: no lane needs a rare
+ * branch. */
+static void test_counts(tile_fn *handler, int kind, const char *what, const char *level) {
+    static const uint64_t COUNTS[] = {0,  1,  3,  4,  5,  15,  16,  17,  20,  31,
+                                      32, 33, 63, 65, 95, 255, 256, 257, 300, 517};
+    for (int common = 0; common < (kind < 4 ? 1 : 2); common++) {
+        for (int i = 0; i < 3; i++) {
+            fill_sample(operands[i], kind, false);
+            if (common) bring_near_one(operands[i], kind);
+        }
+        for (size_t i = 0; i < HG_COUNT_OF(COUNTS); i++)
+            compare_lanes(handler, kind, COUNTS[i], what, level);
+    }
+}
+
 static void test_levels(void) {
     const tile_handlers *base = &tile_handlers_baseline,
                         *levels[] = {&tile_handlers_baseline, &tile_handlers_v3, &tile_handlers_v4};
@@ -798,9 +829,10 @@ static void test_levels(void) {
                     : size == 2              ? 1
                     : size == 4              ? 2
                                              : 3;
-            compare_handlers(d->run, other->derived[i].run, (int[3]){k, k, k}, k, false,
-                             d->fn < HG_OP_COUNT ? hg_op_get((hg_op)d->fn)->text : "function",
+            const char *name = d->fn < HG_OP_COUNT ? hg_op_get((hg_op)d->fn)->text : "function";
+            compare_handlers(d->run, other->derived[i].run, (int[3]){k, k, k}, k, false, name,
                              other->name);
+            test_counts(other->derived[i].run, k, name, other->name);
         }
     }
 }
