@@ -209,3 +209,78 @@ WORK(lights) {
         out[2 * n + i] = e;
     }
 }
+
+WORK(to_bytes) {
+    ARRAY(const float, x, 0);
+    ARRAY(uint8_t, y, 1);
+    for (uint64_t i = begin; i < end; i++) {
+        float v = x[i] * 12.5f + 128.0f;
+        v = v < 0 ? 0 : v > 255 ? 255 : v;
+        y[i] = (uint8_t)v;
+    }
+}
+
+WORK(table) {
+    ARRAY(const float, t, 0);
+    ARRAY(const float, x, 1);
+    ARRAY(float, y, 2);
+    const uint64_t m = j->number[1];
+    for (uint64_t i = begin; i < end; i++) {
+        const float f = x[i] * (float)(m - 1);
+        const uint32_t k = (uint32_t)f;
+        y[i] = t[k] + (f - (float)k) * (t[k + 1] - t[k]);
+    }
+}
+
+WORK(largest_of_nine) {
+    ARRAY(const float, x, 0);
+    ARRAY(float, y, 1);
+    for (uint64_t i = begin; i < end; i++) {
+        float m = x[i];
+        for (int k = 1; k < 9; k++) m = x[i + k] > m ? x[i + k] : m;
+        y[i] = m;
+    }
+}
+
+/* Images with a border of one pixel; units are rows. */
+WORK(blur) {
+    ARRAY(const uint8_t, x, 0);
+    ARRAY(uint8_t, y, 1);
+    const uint64_t w = j->number[1];
+    for (uint64_t r = begin; r < end; r++)
+        for (uint64_t c = 0; c < w; c++) {
+            uint32_t s = 0;
+            for (uint64_t a = 0; a < 3; a++)
+                for (uint64_t b = 0; b < 3; b++) s += x[(r + a) * (w + 2) + c + b];
+            y[r * w + c] = (uint8_t)(s / 9);
+        }
+}
+
+WORK(sobel) {
+    ARRAY(const uint8_t, x, 0);
+    ARRAY(int16_t, y, 1);
+    const uint64_t w = j->number[1];
+    for (uint64_t r = begin; r < end; r++)
+        for (uint64_t c = 0; c < w; c++) {
+            const uint8_t *a = x + r * (w + 2) + c, *b = a + w + 2, *d = b + w + 2;
+            const int gx = a[2] + 2 * b[2] + d[2] - a[0] - 2 * b[0] - d[0],
+                      gy = d[0] + 2 * d[1] + d[2] - a[0] - 2 * a[1] - a[2];
+            y[r * w + c] = (int16_t)((gx < 0 ? -gx : gx) + (gy < 0 ? -gy : gy));
+        }
+}
+
+/* Of the inner points of a cube. */
+WORK(seven_points) {
+    ARRAY(const float, x, 0);
+    ARRAY(float, y, 1);
+    const uint64_t n = j->number[0], nn = n * n;
+    for (uint64_t a = 1; a < n - 1; a++)
+        for (uint64_t b = 1; b < n - 1; b++)
+            for (uint64_t c = 1; c < n - 1; c++) {
+                const uint64_t i = (a * n + b) * n + c;
+                const float s = x[i - 1] + x[i + 1] + x[i - n] + x[i + n] + x[i - nn] + x[i + nn];
+                y[i] = 0.5f * x[i] + 0.08f * s;
+            }
+    (void)begin;
+    (void)end;
+}

@@ -3,6 +3,8 @@
  * Must not know: memory, control flow. */
 #include "jit/jit_internal.h"
 
+#include <math.h>
+
 static LLVMValueRef operand(jit_printer *p, const vec_value *v, uint8_t n) {
     return v->each ? jit_each(p, v->args[n]) : jit_one(p, v->args[n]);
 }
@@ -378,8 +380,42 @@ static LLVMValueRef truncate_to(jit_printer *p, const vec_value *v, LLVMTypeRef 
     return v->each ? jit_mask_of_i1(p, made, p->by.widths[v->id]) : made;
 }
 
-/* Cut off at the ends of the range, NaN is 0. */
+/* ---- floats as integers: cut off at the ends of the range, NaN is 0 ---- */
+
+static LLVMValueRef real(jit_printer *p, const vec_value *v, double x) {
+    return jit_splat(p, LLVMConstReal(jit_scalar(p, v->args[0]->type), x));
+}
+
+/* a where the comparison with b holds, else b. */
+static LLVMValueRef a_or(jit_printer *p, LLVMRealPredicate holds, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildSelect(p->b, LLVMBuildFCmp(p->b, holds, a, b, ""), a, b, "");
+}
+
+/* Of all lanes: LLVM takes vectors of the intrinsics apart into scalars. What is out of range when
+ * it is converted is not selected. */
+static LLVMValueRef to_integers(jit_printer *p, const vec_value *v, LLVMTypeRef type) {
+    const bool is_signed = v->prim == KIR_F2S;
+    const uint32_t bits = bytes_of(v) * 8, magnitude = is_signed ? bits - 1 : bits;
+    const uint64_t most = UINT64_MAX >> (64 - magnitude);
+    LLVMTypeRef wide = bits < 32 ? as_many(p, v, p->t.i32) : type;
+    LLVMValueRef a = operand(p, v, 0), zero = real(p, v, 0), fits = NULL;
+    if (is_signed) {
+        a = LLVMBuildSelect(p->b, LLVMBuildFCmp(p->b, LLVMRealORD, a, a, ""), a, zero, "");
+        zero = real(p, v, -ldexp(1, (int)magnitude));
+    }
+    a = a_or(p, LLVMRealOGT, a, zero);
+    if (magnitude <= (v->args[0]->type == HG_TYPE_F64 ? 53u : 24u))
+        a = a_or(p, LLVMRealOLT, a, real(p, v, (double)most));
+    else
+        fits = LLVMBuildFCmp(p->b, LLVMRealOLT, a, real(p, v, ldexp(1, (int)magnitude)), "");
+    LLVMValueRef made = is_signed || bits < 32 ? LLVMBuildFPToSI(p->b, a, wide, "")
+                                               : LLVMBuildFPToUI(p->b, a, wide, "");
+    if (bits < 32) return LLVMBuildTrunc(p->b, made, type, "");
+    return fits ? LLVMBuildSelect(p->b, fits, made, integer(p, v, bytes_of(v), most), "") : made;
+}
+
 static LLVMValueRef to_integer(jit_printer *p, const vec_value *v, LLVMTypeRef type) {
+    if (v->each && p->level.lanes > 1) return to_integers(p, v, type);
     LLVMValueRef a = operand(p, v, 0);
     LLVMTypeRef types[2] = {type, LLVMTypeOf(a)};
     return jit_intrinsic(p, v->prim == KIR_F2U ? "llvm.fptoui.sat" : "llvm.fptosi.sat", types, 2,
