@@ -326,12 +326,16 @@ static void rows_of(const char *block, uint32_t lanes) {
     hg_program_release(program);
 }
 
-/* With 8 lanes at the most and native vectors of 4 floats. */
-static void rows(void) {
+static void record_turns(void) {
     recorder = *native_compiler_in_use;
     compile = recorder.compile;
     recorder.compile = record;
     native_compiler_in_use = &recorder;
+}
+
+/* With 8 lanes at the most and native vectors of 4 floats. */
+static void rows(void) {
+    record_turns();
     rows_of("16", 8);
     rows_of("4, 4", 4);
     rows_of("12", 4);
@@ -361,7 +365,28 @@ static void with(const char *compiler) {
     close_side(&interpreter);
 }
 
+/* With 16 lanes at the most and native vectors of 8 floats. */
+static void rows_of_wide(const char *compiler) {
+    char reason[256];
+    native = (side){0};
+    native_compiler_in_use = NULL;
+    if (!c_vectors_use(compiler, reason)) {
+        SKIP(reason);
+        return;
+    }
+    open_side(&native, "on");
+    record_turns();
+    rows_of("16", 16);
+    rows_of("8, 2", 8);
+    rows_of("4", 4);
+    rows_of("4, 4", 4);
+    rows_of("12", 16); /* no turn fits */
+    close_side(&native);
+    test_failed += c_vectors_end() != 0;
+}
+
 int main(void) {
+    rows_of_wide("32:16:llvm");
     with("16:8:gcc -O1");
     with("16:8:llvm");
     return test_done();
