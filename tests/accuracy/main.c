@@ -35,6 +35,7 @@
 #include "accuracy.h"
 #include "support/native_told.h"
 #include "test.h"
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -471,6 +472,17 @@ static bool read_part(const char *text, uint64_t *part) {
     return good;
 }
 
+/* A number from `least` to `most` in decimal digits; ends the program if it is none. */
+static uint64_t read_number(const char *option, const char *text, uint64_t least, uint64_t most) {
+    char *end = NULL;
+    errno = 0;
+    uint64_t n = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && !errno && n >= least && n <= most) return n;
+    fprintf(stderr, "%s \"%s\", expected a number from %" PRIu64 " to %" PRIu64 "\n", option, text,
+            least, most);
+    exit(2);
+}
+
 int main(int argc, char **argv) {
     task t = {.library = {"cpu", "", "", "off", NULL}};
     uint64_t random = 0, hard = 0, seed = 1, part[3] = {0, 0, 1};
@@ -494,15 +506,15 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--peers") == 0)
             t.peers = true;
         else if (strcmp(argv[i], "--random") == 0)
-            random = strtoull(value, NULL, 10), i++;
+            random = read_number(argv[i], value, 1, UINT64_C(1) << 48), i++;
         else if (strcmp(argv[i], "--every") == 0)
-            t.every = strtoull(value, NULL, 10), i++;
+            t.every = read_number(argv[i], value, 1, UINT64_C(1) << 32), i++;
         else if (strcmp(argv[i], "--hard") == 0)
-            hard = strtoull(value, NULL, 10), i++;
+            hard = read_number(argv[i], value, 1, UINT64_C(1) << 32), i++;
         else if (strcmp(argv[i], "--seed") == 0)
-            seed = strtoull(value, NULL, 10), i++;
+            seed = read_number(argv[i], value, 0, UINT64_MAX), i++;
         else if (strcmp(argv[i], "--threads") == 0)
-            threads = atoi(value), i++;
+            threads = (int)read_number(argv[i], value, 1, 1024), i++;
         else if (strcmp(argv[i], "--backend") == 0)
             t.library.backend = value, i++;
         else if (strcmp(argv[i], "--pretend") == 0)

@@ -559,15 +559,16 @@ static hg_status begin_ballot(comm_group *g, ballot *b) {
     return status;
 }
 
+static hg_status no_agreement(void) {
+    be_broken();
+    return hg_fail(HG_ERROR_TIMEOUT, "MPI: not every rank has come to an agreement in time");
+}
+
 static hg_status wait_for(comm_group *g, uintptr_t request, uint64_t deadline_ns) {
     comm_transfer copy = {.own = {request}};
     while (!copy.done) {
         HG_TRY(poll_request(&copy));
-        if (!copy.done && hg_clock_ns() >= deadline_ns) {
-            be_broken();
-            return hg_fail(HG_ERROR_TIMEOUT,
-                           "MPI: not every rank has come to an agreement in time");
-        }
+        if (!copy.done && hg_clock_ns() >= deadline_ns) return no_agreement();
         look(g);
         if (!copy.done) sleep_until(g, deadline_ns);
     }
@@ -577,13 +578,18 @@ static hg_status wait_for(comm_group *g, uintptr_t request, uint64_t deadline_ns
 /* Until all living ranks know the same ones that do not live. */
 static hg_status agree_on(comm_group *g, uint64_t deadline_ns, uint32_t *flags) {
     ballot *b = hg_calloc(1, sizeof *b);
-    hg_status status = b ? HG_ERROR_EXECUTION_FAILED : hg_fail_memory();
-    while (status == HG_ERROR_EXECUTION_FAILED && hg_clock_ns() < deadline_ns) {
+    if (!b) return hg_fail_memory();
+    hg_status status;
+    do {
+        if (hg_clock_ns() >= deadline_ns) { /* between two ballots: MPI does not write to it */
+            hg_free(b);
+            return no_agreement();
+        }
         b->flags = (int)*flags;
         status = begin_ballot(g, b);
         if (status != HG_OK) break;
         status = wait_for(g, b->request, deadline_ns);
-    }
+    } while (status == HG_ERROR_EXECUTION_FAILED);
     if (status == HG_ERROR_TIMEOUT) return status; /* MPI may still write to the ballot */
     if (status == HG_OK) *flags = (uint32_t)b->flags;
     hg_free(b);
