@@ -168,13 +168,21 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
 
 /* A kernel that the device's compiler would not live through never reaches it. */
 static hg_status fit(const hg_code_set *set, kir_module *form) {
-    uint64_t most = set->caps->compiler.max_operations, size = 0;
+    uint64_t most = set->caps->compiler.max_operations, choices = set->caps->compiler.max_choices;
+    kir_size size = {0};
     if (!most) return HG_OK;
     HG_TRY(kir_call_once(form, most, &size));
-    if (size <= most) return HG_OK;
-    return hg_fail(HG_ERROR_EXECUTION_FAILED,
-                   "the kernel '%s' has %llu operations, this device's compiler takes %llu",
-                   form->name, (unsigned long long)size, (unsigned long long)most);
+    if (size.operations > most)
+        return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                       "the kernel '%s' has %llu operations, this device's compiler takes %llu",
+                       form->name, (unsigned long long)size.operations, (unsigned long long)most);
+    if (size.choices > choices)
+        return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                       "the kernel '%s' chooses between %llu parts of its %llu operations, this "
+                       "device's compiler takes %llu",
+                       form->name, (unsigned long long)size.choices,
+                       (unsigned long long)size.operations, (unsigned long long)choices);
+    return HG_OK;
 }
 
 static hg_status create_kernel(hg_code *c, kir_module *form, const kir_device_target *target) {

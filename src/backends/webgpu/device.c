@@ -172,7 +172,7 @@ static void fill_memory(hg_device *d) {
 }
 
 /* As in vulkan/device.c. */
-enum { SWIFTSHADER_MOST = 30000 };
+enum { SWIFTSHADER_MOST = 30000, SWIFTSHADER_CHOICES = 500 };
 
 static void fill_caps(hg_device *d) {
     hg_device_caps *caps = &d->caps;
@@ -200,6 +200,7 @@ static void fill_caps(hg_device *d) {
     wg_say(d->info.architecture, architecture, sizeof architecture);
     if (strcmp(architecture, "swiftshader") == 0) {
         caps->compiler.max_operations = SWIFTSHADER_MOST;
+        caps->compiler.max_choices = SWIFTSHADER_CHOICES;
         caps->scheduling.look_ns = 4000; /* the shortest round was seen to take 10.5 ns */
         caps->hints.tile_kind = LIBRARY_TILES_BASELINE;
     }

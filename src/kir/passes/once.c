@@ -24,7 +24,7 @@ typedef struct callee {
 
 typedef struct once {
     kir_module *m;
-    uint64_t *sizes; /* by id of a function: its operations with all calls written in place */
+    kir_size *sizes; /* by id of a function, with all calls written in place */
     bool *done;      /* by id: rewritten, or not to be */
     bool failed;
     /* of the function at work */
@@ -40,16 +40,22 @@ static uint64_t add_size(uint64_t a, uint64_t b) {
     return a > UINT64_MAX / 2 - b ? UINT64_MAX / 2 : a + b;
 }
 
+static kir_size sum(kir_size a, kir_size b) {
+    return (kir_size){add_size(a.operations, b.operations), add_size(a.choices, b.choices)};
+}
+
 static void measure(once *x) {
     for (bool changed = true; changed;) { /* callees have no order here; a chain of calls is short
                                            */
         changed = false;
         for (const kir_function *f = x->m->functions; f; f = f->next) {
-            uint64_t size = 0;
-            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-                size = add_size(
-                    size, v->op == KIR_CALL ? add_size(x->sizes[v->u.call.function->id], 1) : 1);
-            changed = changed || x->sizes[f->id] != size;
+            kir_size size = {0}, before = x->sizes[f->id];
+            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+                size = sum(size, (kir_size){1, v->op == KIR_IF && x->done[f->id]});
+                if (v->op == KIR_CALL) size = sum(size, x->sizes[v->u.call.function->id]);
+            }
+            changed = changed || size.operations != before.operations ||
+                      size.choices != before.choices;
             x->sizes[f->id] = size;
         }
     }
@@ -57,7 +63,7 @@ static void measure(once *x) {
 
 static bool is_long_call(const once *x, const kir_value *v) {
     return v->op == KIR_CALL && v->u.call.function->array_count == 0 &&
-           x->sizes[v->u.call.function->id] >= LONG;
+           x->sizes[v->u.call.function->id].operations >= LONG;
 }
 
 /* What the calls through one place save, 0: nothing or not possible. A barrier must stay where all
@@ -66,7 +72,8 @@ static uint64_t saves(const once *x, const kir_function *f) {
     uint64_t saved = 0;
     uint32_t calls = 0;
     for (const kir_value *v = f->body->first; v; v = v->next)
-        if (is_long_call(x, v)) saved = add_size(saved, x->sizes[v->u.call.function->id]), calls++;
+        if (is_long_call(x, v))
+            saved = add_size(saved, x->sizes[v->u.call.function->id].operations), calls++;
     for (const kir_value *v = kir_walk(NULL, f->body); v && calls >= FEWEST_CALLS;
          v = kir_walk(v, f->body))
         if (v->op == KIR_BARRIER) calls = 0;
@@ -255,7 +262,7 @@ static void rewrite(once *x) {
 
 /* ---- the module ---- */
 
-hg_status kir_call_once(kir_module *m, uint64_t most, uint64_t *size) {
+hg_status kir_call_once(kir_module *m, uint64_t most, kir_size *size) {
     once x = {.m = m};
     x.sizes = hg_calloc((size_t)m->function_count + 1, sizeof *x.sizes);
     x.done = hg_calloc((size_t)m->function_count + 1, sizeof *x.done);
@@ -265,7 +272,7 @@ hg_status kir_call_once(kir_module *m, uint64_t most, uint64_t *size) {
         measure(&x);
         *size = x.sizes[m->functions->id];
         uint64_t best = 0;
-        for (kir_function *f = m->functions; f && *size > most; f = f->next) {
+        for (kir_function *f = m->functions; f && size->operations > most; f = f->next) {
             uint64_t saved = x.done[f->id] ? 0 : saves(&x, f);
             if (saved <= best) continue;
             best = saved;

@@ -8,9 +8,16 @@
 hg_status kir_simplify(kir_module *m) HG_NODISCARD;
 /* Moves what a loop does not change in front of it. */
 hg_status kir_hoist(kir_module *m) HG_NODISCARD;
+/* How long a kernel is with every function written in place of its calls. */
+typedef struct kir_size {
+    uint64_t operations;
+    uint64_t choices; /* of them between the parts of functions that call others through one place
+                       */
+} kir_size;
+
 /* For compilers that write every function in place of its calls: where the kernel is longer than
  * that then, functions that call long ones many times call them through one place. most:
- * operations; *size: how many are left. */
-hg_status kir_call_once(kir_module *m, uint64_t most, uint64_t *size) HG_NODISCARD;
+ * operations; *size: what is left. */
+hg_status kir_call_once(kir_module *m, uint64_t most, kir_size *size) HG_NODISCARD;
 
 #endif

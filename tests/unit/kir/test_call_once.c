@@ -102,12 +102,17 @@ int main(void) {
     uint32_t wanted[50];
     CHECK(kir_verify(m) == HG_OK);
     for (uint32_t i = 0; i < 50; i++) wanted[i] = evaluate(m, f, i * 0x9E3779B9u, i * i);
-    uint64_t before = 0, size = 0;
+    kir_size before = {0}, size = {0};
     CHECK(kir_call_once(m, UINT64_MAX, &before) == HG_OK); /* short enough: nothing happens */
     CHECK(count_calls(f) > CALLS);
     CHECK(kir_call_once(m, 1000, &size) == HG_OK);
-    CHECK_MESSAGE(size < before / 3, "%llu operations of %llu are left", (unsigned long long)size,
-                  (unsigned long long)before);
+    CHECK_MESSAGE(size.operations < before.operations / 3, "%llu operations of %llu are left",
+                  (unsigned long long)size.operations, (unsigned long long)before.operations);
+    /* a binary choice of a part before each call that goes through one place, and of what is called
+     */
+    CHECK_U64(before.choices, 0);
+    CHECK_MESSAGE(size.choices >= CALLS && size.choices < CALLS + 40, "%llu choices of %d parts",
+                  (unsigned long long)size.choices, CALLS + 1);
     CHECK(count_calls(f) < 12); /* three, and those in branches */
     for (uint32_t i = 0; i < 50; i++) CHECK_U64(evaluate(m, f, i * 0x9E3779B9u, i * i), wanted[i]);
     kir_module_destroy(m);
