@@ -153,9 +153,21 @@ static void form_call(former *x, kir_value *v) {
     if (v->type != KIR_VOID) vec_is(x, v, made);
 }
 
+/* That the extent is large enough for what the conditions around say of the index. */
+static vec_value *is_enough(former *x, const kir_value *v, uint64_t least) {
+    vec_value *below = vec_add(x, VEC_CONST, v->args[2]->type, false, 0, NULL);
+    below->u.imm = least - 1;
+    return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){below, vec_one(x, v->args[2])});
+}
+
 /* The check of an axis asks once for all lanes where it can, and each only where that fails. */
 static void form_fault(former *x, const kir_value *v) {
-    vec_value *args[1 + KIR_FAULT_VALUES], *inside = vec_is_inside(x, v);
+    uint64_t least = 0;
+    const bool implied = vec_is_implied(v, &least),
+               asks = implied && kir_lanes_of(v->args[2])->form == KIR_LANES_ONE;
+    if (implied && least == 0) return;
+    vec_value *args[1 + KIR_FAULT_VALUES],
+        *inside = asks ? is_enough(x, v, least) : vec_is_inside(x, v);
     vec_region *outside = x->into;
     if (inside) x->into = vec_open_if(x, inside)->body[1];
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);

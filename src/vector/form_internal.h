@@ -180,6 +180,9 @@ vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);
 /* Of the check of an axis, one bool: where it is true the index is inside in all lanes. NULL: its
  * lanes' indices are not known from one. */
 vec_value *vec_is_inside(former *x, const kir_value *fault);
+/* Whether the conditions around the check of an axis settle it where the extent is at least *least
+ * (implied.c). */
+bool vec_is_implied(const kir_value *fault, uint64_t *least);
 /* live.c. Whether lanes that are not here may still read what the variable held before a SET: an
  * unmasked SET would be seen. */
 bool vec_is_read_elsewhere(const kir_value *set);

@@ -346,10 +346,10 @@ static const kir_value *below(const kir_value *v) {
                : NULL;
 }
 
-/* Divisions of vectors take longer than a scalar one and the question. */
+/* Divisions of vectors take longer than a scalar one and the question: also one of a quotient that
+ * is the same in all lanes of most turns, as row and plane of a lane's number are. */
 static bool is_long(const kir_value *v) {
-    return (v->op == KIR_UDIV || v->op == KIR_UREM) && guess_of(v)->exists && divides(v) &&
-           !guess_of(v)->swapped;
+    return (v->op == KIR_UDIV || v->op == KIR_UREM) && guess_of(v)->exists && !guess_of(v)->swapped;
 }
 
 /* A value whose guess is wanted wants its arguments'; a variable what it is set to. True: a
@@ -564,7 +564,8 @@ static vec_value *elements(former *x, kir_value *v) {
     if (guess_of(v)->wanted && guess_of(v)->sure)
         return guess_of(v)->stride ? vec_ramp(x, guess_of(v)->first, guess_of(v)->stride)
                                    : guess_of(v)->first;
-    if (divides(v) && guess_of(v)->ok && guess_of(v)->wanted) {
+    if ((divides(v) || (is_long(v) && !guess_of(v)->lazy)) && guess_of(v)->ok &&
+        guess_of(v)->wanted) {
         var = vec_new_var(x, v->type, true, NULL, false);
         branch = vec_open_if(x, guess_of(v)->ok);
         vec_back_to(x, (vec_place){branch->body[0], NULL});

@@ -13,9 +13,13 @@ static void visit_owner(former *x, const kir_value *v) {
         x->unsupported = "branches and loops more than 200 deep";
 }
 
-/* All that is left of the kernel is one branch of an IF: nobody comes back from the other. */
+/* All that is left of the kernel is one branch of an IF: nobody comes back from the other. Of turns
+ * that end nowhere else, only a comparison that is asked for all lanes at once (form.c) is worth an
+ * end: what several conditions say of a lane differs from turn to turn, and turns in which lanes
+ * end are no whole ones (whole.c). */
 static bool is_guard(const former *x, const kir_value *v) {
     bool one_branch = !v->body[0]->first != !v->body[1]->first, last = !v->next;
+    if (!x->k->blocks && v->args[0]->op == KIR_AND) return false;
     return one_branch && last &&
            (v->parent == x->m->functions->body ||
             (v->parent->owner && uniformity_of(v->parent->owner)->guard));

@@ -8,6 +8,8 @@
 hg_status kir_simplify(kir_module *m) HG_NODISCARD;
 /* Moves what a loop does not change in front of it. */
 hg_status kir_hoist(kir_module *m) HG_NODISCARD;
+/* Writes out loops that reach memory and have a few rounds, of a simplified kernel. */
+hg_status kir_unroll(kir_module *m) HG_NODISCARD;
 /* How long a kernel is with every function written in place of its calls. */
 typedef struct kir_size {
     uint64_t operations;
