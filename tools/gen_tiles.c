@@ -224,8 +224,10 @@ static void print_function(const char *name, const char *f, const kir_function *
                  "uint64_t n) {\n    static const tile_function F = {%s_turns, %s_lanes, %s, {",
                  name, name, name, branches ? "true" : "false");
     for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "sizeof(%s), ", c_type(types[i]));
-    hg_text_addf(&loops, "}, sizeof(%s)};\n    tile_function_run(d, a, b, c, n, &F);\n}\n",
-                 c_type(function->result));
+    hg_text_addf(&loops,
+                 "}, sizeof(%s), TILE_TURN(sizeof(%s))};\n"
+                 "    tile_function_run(d, a, b, c, n, &F);\n}\n",
+                 c_type(function->result), c_type(function->result));
 }
 
 /* Around all that is written of a definition that is not small. */
@@ -357,6 +359,14 @@ static const char HEAD[] =
     "#define TILE_TURNS __attribute__((flatten))\n"
     "#endif\n"
     "#define TILE_LANES __attribute__((cold, noinline))\n"
+    "/* Lanes of a turn: a vector of the level; of f64 as many as of 32 bits, which loops have "
+    "beside them. */\n"
+    "#if defined(__AVX512F__)\n"
+    "#define TILE_VECTOR 64\n"
+    "#else\n"
+    "#define TILE_VECTOR 32\n"
+    "#endif\n"
+    "#define TILE_TURN(size) (TILE_VECTOR / ((size) > 4 ? 4 : (size)))\n"
     "/* SSE2 has no rounding instructions and gcc calls the C library then: the same by adding and "
     "subtracting 2^23, 2^52. */\n"
     "#if defined(__x86_64__) && !defined(__SSE4_1__)\n"

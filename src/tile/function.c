@@ -27,10 +27,10 @@ static void advance(const char **in, const tile_function *f, uint64_t n) {
 
 /* Fewer than a turn: the operands, over and over. */
 static void part_of_turn(char *d, const char *const *in, uint64_t n, const tile_function *f) {
-    _Alignas(64) char block[TILE_TURN(8) * 8], filled[3][sizeof block];
+    _Alignas(64) char block[TILE_TURN_BYTES], filled[3][sizeof block];
     const char *from[3] = {0};
     for (int i = 0; i < 3; i++) {
-        const uint64_t whole = TILE_TURN(f->size) * (uint64_t)f->sizes[i];
+        const uint64_t whole = (uint64_t)f->turn * f->sizes[i];
         if (!whole) continue;
         uint64_t at = n * f->sizes[i];
         memcpy(filled[i], in[i], at);
@@ -40,15 +40,15 @@ static void part_of_turn(char *d, const char *const *in, uint64_t n, const tile_
         }
         from[i] = filled[i];
     }
-    if (f->turns(block, from[0], from[1], from[2], TILE_TURN(f->size)))
+    if (f->turns(block, from[0], from[1], from[2], f->turn))
         f->lanes(d, in[0], in[1], in[2], n);
     else
         memcpy(d, block, n * f->size);
 }
 
 static void run(char *d, const char **in, uint64_t n, const tile_function *f) {
-    const uint64_t turn = TILE_TURN(f->size), left = n % turn;
-    _Alignas(64) char last[TILE_TURN(8) * 8];
+    const uint64_t turn = f->turn, left = n & (turn - 1);
+    _Alignas(64) char last[TILE_TURN_BYTES];
     if (n < turn) {
         part_of_turn(d, in, n, f);
         return;

@@ -18,9 +18,9 @@ typedef struct tile_function {
     tile_fn *lanes;
     bool rare;
     uint8_t sizes[3], size; /* bytes of an element of each operand, and of the result */
+    uint8_t turn; /* its lanes: whole vectors of the level, of at most TILE_TURN_BYTES; a power of two */
 } tile_function;
-/* Lanes of a turn: whole vectors of each level. */
-#define TILE_TURN(size) ((size) <= 2 ? 32 : 16)
+enum { TILE_TURN_BYTES = 128 };
 /* As a tile_fn. */
 void tile_function_run(void *d, const void *a, const void *b, const void *c, uint64_t n, const tile_function *f);
 

@@ -779,8 +779,8 @@ static void compare_lanes(tile_fn *handler, int kind, uint64_t n, const char *wh
 /* Few lanes, a turn, and what is left of turns and of blocks; `common`: no lane needs a rare
  * branch. */
 static void test_counts(tile_fn *handler, int kind, const char *what, const char *level) {
-    static const uint64_t COUNTS[] = {0,  1,  3,  4,  5,  15,  16,  17,  20,  31,
-                                      32, 33, 63, 65, 95, 255, 256, 257, 300, 517};
+    static const uint64_t COUNTS[] = {0,  1,  3,  4,  5,  7,  8,   9,   15,  16,  17, 20,
+                                      31, 32, 33, 63, 65, 95, 255, 256, 257, 300, 517};
     for (int common = 0; common < (kind < 4 ? 1 : 2); common++) {
         for (int i = 0; i < 3; i++) {
             fill_sample(operands[i], kind, false);
