@@ -31,11 +31,12 @@ static bool is_const(const vec_value *v, uint64_t x) {
     return v->op == VEC_CONST && bits <= 64 && v->u.imm == (x & (UINT64_MAX >> (64 - bits)));
 }
 
-/* By how much a SET changes its variable in each round; 0: something else. */
-static int step_of_set(const vec_value *v) {
+/* By how much a SET changes its variable in each round, which begins with what it then has; 0:
+ * something else. */
+static int step_of_set(const copy *c, const vec_value *v) {
     const vec_value *sum = v->args[0];
     if (sum->op != VEC_PRIM || sum->nargs != 2 || sum->args[0]->op != VEC_GET ||
-        sum->args[0]->u.var != v->u.var)
+        sum->args[0]->u.var != v->u.var || is_outside(c, sum->args[0]))
         return 0;
     const bool up = is_const(sum->args[1], 1), down = is_const(sum->args[1], UINT64_MAX);
     return sum->prim == KIR_ADD ? up - down : sum->prim == KIR_SUB ? down - up : 0;
@@ -43,21 +44,23 @@ static int step_of_set(const vec_value *v) {
 
 static int step_of_var(const copy *c, const vec_var *var) {
     for (uint32_t i = 0; i < c->set_count; i++)
-        if (c->sets[i]->u.var == var) return step_of_set(c->sets[i]);
+        if (c->sets[i]->u.var == var) return step_of_set(c, c->sets[i]);
     return 0;
 }
 
 /* What a value changes by from round to round, without a look at its width; NONE: not known. */
-enum { NONE = 99 };
-static int step_of(const copy *c, const vec_value *v) {
-    if (v->each) return NONE;
+enum { NONE = 9999, MOST_DEPTH = 8 };
+static int step_within(const copy *c, const vec_value *v, int depth) {
+    if (v->each || depth == 0) return NONE;
     if (is_outside(c, v) || v->op == VEC_CONST) return 0;
     if (v->op == VEC_GET) return step_of_var(c, v->u.var);
     if (v->op != VEC_PRIM || v->nargs != 2 || (v->prim != KIR_ADD && v->prim != KIR_SUB))
         return NONE;
-    const int a = step_of(c, v->args[0]), b = step_of(c, v->args[1]);
+    const int a = step_within(c, v->args[0], depth - 1), b = step_within(c, v->args[1], depth - 1);
     return a == NONE || b == NONE ? NONE : v->prim == KIR_ADD ? a + b : a - b;
 }
+
+static int step_of(const copy *c, const vec_value *v) { return step_within(c, v, MOST_DEPTH); }
 
 /* An index that is a number of 32 bits at first. */
 static const vec_value *narrow(const copy *c, const vec_value *v) {
@@ -109,15 +112,18 @@ static bool is_byte(const vec_value *v, uint8_t reach) {
            v->u.mem.reach == reach;
 }
 
-/* Values are of the start of a round: nothing reads a variable behind its SET. */
+static bool is_set(const copy *c, const vec_var *var) {
+    for (uint32_t i = 0; i < c->set_count; i++)
+        if (c->sets[i]->u.var == var) return true;
+    return false;
+}
+
+/* Values are of the start of a round: nothing reads or changes a variable behind its SET. */
 static bool add(copy *c, const vec_value *v) {
     switch ((vec_op)v->op) {
     case VEC_CONST:
     case VEC_PRIM: return true;
-    case VEC_GET:
-        for (uint32_t i = 0; i < c->set_count; i++)
-            if (c->sets[i]->u.var == v->u.var) return false;
-        return true;
+    case VEC_GET: return !is_set(c, v->u.var);
     case VEC_FUEL: return !c->fuel && !v->prev && (c->fuel = v);
     case VEC_IF: return add_if(c, v);
     case VEC_CHECK: return is_byte(v, VEC_REACH_ONE) && ask(c, v, NULL, true);
@@ -126,7 +132,7 @@ static bool add(copy *c, const vec_value *v) {
         return is_byte(v, VEC_REACH_ONE) && !c->store && v->args[1] == c->load && (c->store = v);
     case VEC_SET:
         if (c->set_count == MOST_SETS || v->mask || v->u.var->each || v->u.var->shared ||
-            v->u.var->kept || !is_counter(v->args[0]) || !step_of_set(v))
+            v->u.var->kept || is_set(c, v->u.var) || !is_counter(v->args[0]) || !step_of_set(c, v))
             return false;
         c->sets[c->set_count++] = v;
         return true;
@@ -236,8 +242,8 @@ void jit_copy_ahead(jit_printer *p, const vec_value *loop) {
         LLVMValueRef old = jit_read_var(p, var),
                      by = LLVMBuildTrunc(p->b, whole, jit_var_type(p, var), "");
         jit_write_var(p, var,
-                      step_of_set(c.sets[i]) == 1 ? LLVMBuildAdd(p->b, old, by, "")
-                                                  : LLVMBuildSub(p->b, old, by, ""));
+                      step_of_set(&c, c.sets[i]) == 1 ? LLVMBuildAdd(p->b, old, by, "")
+                                                      : LLVMBuildSub(p->b, old, by, ""));
     }
     LLVMValueRef *fuel = jit_slot_of(p, JIT_FUEL);
     *fuel = LLVMBuildSub(p->b, *fuel, LLVMBuildMul(p->b, whole, jit_u64(p, c.fuel->u.imm + 1), ""),

@@ -173,6 +173,60 @@ static void copies(const struct form *form) {
     close_side(&s);
 }
 
+/* Loops that look like those that copy, but for what they do with a place. */
+static const char *const OTHERS[] = {
+    /* after the first round `from` stays where it is */
+    REGS("u64") " bra.ltu left, 7, @few\n add from, from, 1\nfew:\n add x, from, 1\nagain:\n"
+                " ldg b, [data[from]]\n stg [data[to]], b\n mov from, x\n add to, to, 1\n"
+                " sub left, left, 1\n bra.ne left, 0, @again\n" TAIL,
+    /* `from` goes up, then down */
+    REGS("u64") "again:\n mov x, from\n" ROUND " bra.eq left, 1, @out\n sub from, x, 1\n"
+                " sub left, left, 1\n bra.eq left, 0, @out\n bra @again\nout:\n" TAIL,
+};
+
+static void others(const char *text) {
+    enum { ROOM_OF_ONE = 3 };
+    static uint8_t expected[BYTES];
+    static uint64_t ends[LANES * ROOM_OF_ONE], made[LANES * ROOM_OF_ONE];
+    char error[256];
+    side interpreted = {0}, s = {0};
+    open_side(&interpreted, "off", text, true);
+    open_side(&s, "on", text, true);
+    make_places();
+    for (uint32_t i = 0; i < LANES; i++) { /* lanes keep to their rooms, whichever way they go */
+        places[i][0] = i * ROOM + 120;
+        places[i][1] = i * ROOM + 140 + below(100);
+        places[i][2] = 1 + below(100);
+    }
+    CHECK_OK(launch(&interpreted, true, error));
+    memcpy(expected, data, BYTES);
+    CHECK_OK(hg_buffer_read(interpreted.b, interpreted.at, 0, ends, sizeof ends));
+    choose_alone(&s);
+    CHECK_OK(launch(&s, true, error));
+    CHECK_OK(hg_buffer_read(s.b, s.at, 0, made, sizeof made));
+    CHECK_MESSAGE(memcmp(expected, data, BYTES) == 0, "%s", text);
+    CHECK(memcmp(ends, made, sizeof ends) == 0);
+    close_side(&interpreted);
+    close_side(&s);
+}
+
+/* A place that is a sum of sums, each of the two in front of it: it is compiled at all. */
+static void sums(void) {
+    enum { SUMS = 60 };
+    char text[4096];
+    int at = snprintf(text, sizeof text, "%s", REGS("u64") ".reg y u64\nagain:\n mov y, to\n");
+    for (int n = 0; n < SUMS; n++)
+        at += snprintf(text + at, sizeof text - (size_t)at, " add %s, %s, %s\n", n % 2 ? "y" : "x",
+                       n ? "x" : "from", "y");
+    snprintf(text + at, sizeof text - (size_t)at, "%s",
+             " ldg b, [data[y]]\n stg [data[to]], b\n add from, from, 1\n add to, to, 1\n"
+             " sub left, left, 1\n bra.ne left, 0, @again\n" TAIL);
+    side s = {0};
+    open_side(&s, "on", text, true);
+    choose_alone(&s);
+    close_side(&s);
+}
+
 /* The elements of `at` behind a chain of them, which ends anywhere. */
 static const char WALK[] = HEAD("u64") ".reg i, k u64\n mul i, global, 3\n ldg k, [at[i]]\n"
                                        "again:\n bra.ltu k, 2, @out\n ldg k, [at[k]]\n bra @again\n"
@@ -207,6 +261,8 @@ int main(void) {
         return test_done();
     }
     for (size_t i = 0; i < HG_COUNT_OF(FORMS); i++) copies(&FORMS[i]);
+    for (size_t i = 0; i < HG_COUNT_OF(OTHERS); i++) others(OTHERS[i]);
+    sums();
     limited();
     return test_done();
 }
