@@ -43,14 +43,23 @@ KINDS = {
     "private store": (".private 64\n", NEXT + "    rem v, i, 17\n    stp.u32 [private + v*4], s\n" + SUM),
     "masked": ("", INDEX + "    bra.lt v, 500, @k{k}\n    ldg v, [x[v]]\nk{k}:\n" + SUM),
     "arithmetic": ("", NEXT + "    xor v, i, s\n" + SUM),
+    "call": ("", NEXT + "    call @more\n"),
+    "function": ("", NEXT + "    call @more{k}\n"),
 }
+# kind: functions behind the kernel, and what is repeated there
+MORE = ":\n    rem v, i, 1000\n    ldg v, [x[v]]\n" + SUM + "    ret\n"
+BEHIND = {"call": ("    exit\nmore" + MORE, ""), "function": ("    exit\n", "more{k}" + MORE)}
 
 
 def text(kind, count):
     directives, body = KINDS[kind]
     head = (".atlas 1\n.program growth\n.param x buffer u32 inout [m]\n.param y buffer u32 out [n]\n.param m u64\n.param n u64\n" + directives
             + ".lanes n\n.reg i, v, s, t u32\n.reg b u64\n    cvt i, global\n    mov b, global\n    mov s, 0\n")
-    return head + "".join(body.replace("{k}", str(k)) for k in range(count)) + "    stg [y[global]], s\n"
+    once, each = BEHIND.get(kind, ("", ""))
+
+    def repeat(part):
+        return "".join(part.replace("{k}", str(k)) for k in range(count))
+    return head + repeat(body) + "    stg [y[global]], s\n" + once + repeat(each)
 
 
 def work(folder, level, kind, count):

@@ -10,6 +10,13 @@ hg_status kir_simplify(kir_module *m) HG_NODISCARD;
 hg_status kir_hoist(kir_module *m) HG_NODISCARD;
 /* Writes out loops that reach memory and have a few rounds, of a simplified kernel. */
 hg_status kir_unroll(kir_module *m) HG_NODISCARD;
+/* A copy in which functions that are called once, or are short, stand in place of their calls; none
+ * where there is nothing to do. */
+hg_status kir_inline(const kir_module *in, kir_module **out) HG_NODISCARD;
+/* Writes out, in place, the calls of functions that are wanted (by id), `most` at most. The
+ * functions stay. */
+hg_status kir_inline_calls(kir_module *m, const bool *wanted, uint64_t most,
+                           uint64_t *count) HG_NODISCARD;
 /* How long a kernel is with every function written in place of its calls. */
 typedef struct kir_size {
     uint64_t operations;

@@ -26,6 +26,9 @@ static hg_status run_provenance(const kir_compilation *c, kir_module *m, kir_mod
     HG_TRY(kir_find_blocks(m));
     return kir_provenance(m, c->max_slots ? c->max_slots : UINT32_MAX);
 }
+static hg_status run_inline(const kir_compilation *c, kir_module *m, kir_module **made) {
+    return c->caps->inlines ? kir_inline(m, made) : HG_OK;
+}
 static hg_status run_derived(const kir_compilation *c, kir_module *m, kir_module **made) {
     return kir_legalise_derived(m, c->caps, made);
 }

@@ -50,7 +50,7 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
                               {"i64", &caps->i64},     {"f64", &caps->f64},
                               {"fma32", &caps->fma32}, {"fma64", &caps->fma64},
                               {"half", &caps->half},   {"subnormals", &caps->subnormals},
-                              {"dot4", &caps->dot4}};
+                              {"dot4", &caps->dot4},   {"inlines", &caps->inlines}};
     kir_device_target *t = &device->target;
     const option of_device[] = {{"block", &block},
                                 {"flat", &flat},

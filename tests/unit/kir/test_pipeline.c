@@ -131,7 +131,7 @@ static void a_broken_module_is_found(void) {
     CHECK(!b.failed);
     CHECK(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LEGAL, m, &out) == HG_ERROR_INTERNAL &&
           out == NULL);
-    CHECK(strstr(hg_last_error()->message, "after pass 'derived'") != NULL);
+    CHECK(strstr(hg_last_error()->message, "after pass 'inline'") != NULL);
     kir_module_destroy(m);
 }
 
