@@ -23,7 +23,9 @@ typedef struct kir_size {
     uint64_t choices; /* of them between the parts of functions that call others through one place
                        */
 } kir_size;
-
+/* Writes loops of few known rounds out, and makes private arrays with constant indices variables.
+ */
+hg_status kir_straighten(kir_module *m) HG_NODISCARD;
 /* For compilers that write every function in place of its calls: where the kernel is longer than
  * that then, functions that call long ones many times call them through one place. most:
  * operations; *size: what is left. */

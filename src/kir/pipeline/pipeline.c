@@ -32,6 +32,10 @@ static hg_status run_inline(const kir_compilation *c, kir_module *m, kir_module 
 static hg_status run_derived(const kir_compilation *c, kir_module *m, kir_module **made) {
     return kir_legalise_derived(m, c->caps, made);
 }
+static hg_status run_straighten(const kir_compilation *c, kir_module *m, kir_module **made) {
+    (void)made;
+    return c->caps && c->caps->straight ? kir_straighten(m) : HG_OK;
+}
 static hg_status run_wide(const kir_compilation *c, kir_module *m, kir_module **made) {
     return kir_legalise_wide(m, c->caps, made);
 }

@@ -46,11 +46,18 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
                          size_t size) {
     char words[256];
     bool block = false, flat = false, distinct = false, written = false;
-    const option of_caps[] = {{"i8", &caps->i8},       {"i16", &caps->i16},
-                              {"i64", &caps->i64},     {"f64", &caps->f64},
-                              {"fma32", &caps->fma32}, {"fma64", &caps->fma64},
-                              {"half", &caps->half},   {"subnormals", &caps->subnormals},
-                              {"dot4", &caps->dot4},   {"inlines", &caps->inlines}};
+    const option of_caps[] = {{"i8", &caps->i8},
+                              {"i16", &caps->i16},
+                              {"i64", &caps->i64},
+                              {"f64", &caps->f64},
+                              {"fma32", &caps->fma32},
+                              {"fma64", &caps->fma64},
+                              {"half", &caps->half},
+                              {"subnormals", &caps->subnormals},
+                              {"dot4", &caps->dot4},
+                              {"inlines", &caps->inlines},
+
+                              {"straight", &caps->straight}};
     kir_device_target *t = &device->target;
     const option of_device[] = {{"block", &block},
                                 {"flat", &flat},
