@@ -176,13 +176,14 @@ static hg_status fit(const hg_code_set *set, kir_module *form) {
         return hg_fail(HG_ERROR_EXECUTION_FAILED,
                        "the kernel '%s' has %llu operations, this device's compiler takes %llu",
                        form->name, (unsigned long long)size.operations, (unsigned long long)most);
-    if (size.choices > choices)
-        return hg_fail(HG_ERROR_EXECUTION_FAILED,
-                       "the kernel '%s' chooses between %llu parts of its %llu operations, this "
-                       "device's compiler takes %llu",
-                       form->name, (unsigned long long)size.choices,
-                       (unsigned long long)size.operations, (unsigned long long)choices);
-    return HG_OK;
+    if (size.choices_squared <= choices * choices) return HG_OK;
+    uint64_t parts = choices;
+    while (parts * parts < size.choices_squared) parts++;
+    return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                   "the kernel '%s' chooses between %llu parts of its %llu operations, this "
+                   "device's compiler takes %llu",
+                   form->name, (unsigned long long)parts, (unsigned long long)size.operations,
+                   (unsigned long long)choices);
 }
 
 static hg_status create_kernel(hg_code *c, kir_module *form, const kir_device_target *target) {

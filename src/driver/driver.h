@@ -53,8 +53,8 @@ typedef struct hg_compiler_caps {
     /* Operations of a kernel, functions written in place of each call, beyond which the device's
      * compiler is not asked; 0: any number. */
     uint64_t max_operations;
-    uint64_t max_choices; /* and between so many parts of functions that call others through one
-                             place (kir_call_once) */
+    uint64_t max_choices; /* and where it chooses between more parts than these: the root of
+                             kir_size.choices_squared */
     bool static_groups;   /* group size and group memory are part of the code */
     /* The driver's compiler may run when a dispatch does: see code_prepare. Forms can idle
      * (kir_device_options.may_idle). */

@@ -215,7 +215,8 @@ static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
 
 /* SwiftShader of Chromium 156 writes all functions in place of their calls and ends the process in
  * its compiler on what is too long then: GELU of f64 in 32-bit integers, 80,000 operations, after
- * minutes. 421 parts that a loop chooses between it lives through, not 583 (erf of f64). */
+ * minutes. A loop that chooses between 421 parts it lives through, and six of 185, not
+ * one of 583 (erf of f64) or two of 421: what counts is the sum of their squares. */
 enum { SWIFTSHADER_MOST = 30000, SWIFTSHADER_CHOICES = 500 };
 
 static void fill_caps(const vk_facts *f, hg_device *d) {

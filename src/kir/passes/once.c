@@ -41,7 +41,8 @@ static uint64_t add_size(uint64_t a, uint64_t b) {
 }
 
 static kir_size sum(kir_size a, kir_size b) {
-    return (kir_size){add_size(a.operations, b.operations), add_size(a.choices, b.choices)};
+    return (kir_size){add_size(a.operations, b.operations),
+                      add_size(a.choices_squared, b.choices_squared)};
 }
 
 static void measure(once *x) {
@@ -50,12 +51,15 @@ static void measure(once *x) {
         changed = false;
         for (const kir_function *f = x->m->functions; f; f = f->next) {
             kir_size size = {0}, before = x->sizes[f->id];
+            uint64_t choices = 0;
             for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-                size = sum(size, (kir_size){1, v->op == KIR_IF && x->done[f->id]});
+                size = sum(size, (kir_size){.operations = 1});
+                choices += v->op == KIR_IF && x->done[f->id];
                 if (v->op == KIR_CALL) size = sum(size, x->sizes[v->u.call.function->id]);
             }
+            size = sum(size, (kir_size){.choices_squared = choices * choices});
             changed = changed || size.operations != before.operations ||
-                      size.choices != before.choices;
+                      size.choices_squared != before.choices_squared;
             x->sizes[f->id] = size;
         }
     }

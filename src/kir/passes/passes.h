@@ -20,8 +20,8 @@ hg_status kir_inline_calls(kir_module *m, const bool *wanted, uint64_t most,
 /* How long a kernel is with every function written in place of its calls. */
 typedef struct kir_size {
     uint64_t operations;
-    uint64_t choices; /* of them between the parts of functions that call others through one place
-                       */
+    uint64_t choices_squared; /* between parts, of each function that calls others through one
+                                 place: squared, and added up */
 } kir_size;
 /* Writes loops of few known rounds out, and makes private arrays with constant indices variables.
  */
