@@ -679,7 +679,7 @@ void emit_wasm_caps(kir_caps *caps) {
     vec_caps(caps);
     caps->name = "wasm";
     caps->fma64 = false;
-    caps->half = caps->mad = caps->straight = false;
+    caps->half = caps->mad = caps->long_code = false;
 }
 
 hg_status wa_check_limits(const wasm_module *m, const char *name) {

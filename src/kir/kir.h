@@ -396,9 +396,9 @@ typedef struct kir_caps {
     bool dot4;         /* DOT4_S DOT4_U */
     bool limb_values; /* integers of few limbs are values, one a limb, where that is not too much */
     bool block; /* sums and scans of integers that all lanes of a block take part in stay a BLOCK */
-    bool inlines;  /* short functions, and those that are called once, stand in place of their calls
-                    */
-    bool straight; /* loops of few known rounds are written out (kir_straighten) */
+    bool inlines; /* short functions, and those that are called once, stand in place of their calls
+                   */
+    bool long_code;   /* longer loops of known rounds are written out (kir_unroll) */
     bool folds_zeros; /* the compiler takes x + 0 for x, x * 0, 0 / x and x - x for 0, whatever x
                          is: it must not see such zeros */
     bool derived[KIR_FN_COUNT][HG_TYPE_COUNT]; /* [fn][atlas_type] stays a DERIVED */

@@ -23,7 +23,7 @@ void vec_caps(kir_caps *caps) {
     caps->name = "vector";
     caps->i8 = caps->i16 = caps->i64 = caps->f64 = true;
     caps->fma32 = caps->fma64 = caps->mad = caps->subnormals = caps->half = true;
-    caps->block = caps->inlines = caps->straight = true;
+    caps->block = caps->inlines = caps->long_code = true;
 }
 
 vec_value *vec_turns_around(const vec_value *v) {

@@ -8,8 +8,9 @@
 hg_status kir_simplify(kir_module *m) HG_NODISCARD;
 /* Moves what a loop does not change in front of it. */
 hg_status kir_hoist(kir_module *m) HG_NODISCARD;
-/* Writes out loops that reach memory and have a few rounds, of a simplified kernel. */
-hg_status kir_unroll(kir_module *m) HG_NODISCARD;
+/* Writes out loops whose rounds are known and few: up to four of loops that reach memory.
+ * long_code: up to 16 of all loops; and private arrays with constant indices become variables. */
+hg_status kir_unroll(kir_module *m, bool long_code) HG_NODISCARD;
 /* A copy in which functions that are called once, or are short, stand in place of their calls; none
  * where there is nothing to do. */
 hg_status kir_inline(const kir_module *in, kir_module **out) HG_NODISCARD;
@@ -23,9 +24,6 @@ typedef struct kir_size {
     uint64_t choices_squared; /* between parts, of each function that calls others through one
                                  place: squared, and added up */
 } kir_size;
-/* Writes loops of few known rounds out, and makes private arrays with constant indices variables.
- */
-hg_status kir_straighten(kir_module *m) HG_NODISCARD;
 /* For compilers that write every function in place of its calls: where the kernel is longer than
  * that then, functions that call long ones many times call them through one place. most:
  * operations; *size: what is left. */

@@ -1,186 +1,346 @@
-/* Loops of a few rounds are written out: a counter that starts and ends at constants, as the two
- * loops around the nine places of a window have. What a round loads is then a place that is known,
- * and nobody counts.
- * Requires: simplified module. Provides: the same meaning, simplified. */
+/* Loops of few rounds, whose number is known, are written out, inner ones first; what a round
+ * reaches is then a place that is known, and nobody counts. Where code may be long, private arrays
+ * all of whose indices have become constants are variables then.
+ * Requires: verified module. Provides: the same meaning, longer code. A loop has to have one way
+ * out, at its end. */
+#include "kir/builder.h"
 #include "kir/copy.h"
 #include "kir/passes/passes.h"
-#include "kir/analysis/range.h"
-#include "kir/walk.h"
+#include "kir/passes/simplify_internal.h"
 
-/* Rounds of a loop; operations that one becomes, and all of a kernel do. */
-enum { MOST_ROUNDS = 4, MOST_OF_LOOP = 192, MOST_OF_KERNEL = 512 };
+enum {
+    MOST_PASSES = 3, /* an inner loop may have constant ends once those around it are written out */
+    MOST_LOOKED = 64,  /* in front of a loop for where its counter starts */
+    MOST_DEPTH = 5,    /* of the operations from a counter to a test */
+    MOST_ELEMENTS = 64 /* of an array that becomes variables */
+};
 
-/* ---- which loops ---- */
+/* What it takes to compile a module stays linear in its size. */
+typedef struct limits {
+    uint32_t rounds;
+    uint64_t written, added; /* operations: all rounds of a loop, all loops of a module */
+    bool memory;             /* only loops that reach memory */
+} limits;
 
-static bool is_number(const kir_value *v) {
-    return v->op == KIR_CONST && (v->type == HG_TYPE_U32 || v->type == HG_TYPE_U64);
-}
+static const limits SHORT = {4, 192, 512, true}, LONG = {16, 256, 1536, false};
 
-static bool is_break(const kir_region *r) {
+typedef struct unroller {
+    kir_module *m;
+    kir_function *f;
+    const limits *most;
+    uint64_t added;
+    bool changed, failed;
+} unroller;
+
+/* A loop's counter, and the test at its end. */
+typedef struct counted {
+    kir_value *loop, *test, *set;
+    kir_var *var;
+    uint64_t operations; /* in a round */
+    bool leaves_if;      /* the loop ends where the test is this */
+    bool memory;         /* a round reaches it */
+} counted;
+
+/* ---- its shape ---- */
+
+static bool only_breaks(const kir_region *r) {
     return r->first && r->first == r->last && r->first->op == KIR_BREAK;
 }
 
-/* The branch at its end, where the loop is left and nowhere else; NULL: another loop. */
-static const kir_value *exit_of(const kir_value *loop) {
-    const kir_value *v = loop->body[0]->last;
-    if (!v || v->op != KIR_IF) return NULL;
-    if (is_break(v->body[0])) return v->body[1]->first ? NULL : v;
-    return is_break(v->body[1]) && !v->body[0]->first ? v : NULL;
-}
-
-static const kir_value *loop_around(const kir_value *v) {
-    while (v->parent->owner && v->parent->owner->op != KIR_LOOP) v = v->parent->owner;
-    return v->parent->owner;
-}
-
-/* Operations inside; 0: one that is left elsewhere, that reaches no memory, or that lanes are in
- * together. */
-static uint64_t size_of(const kir_value *loop, const kir_value *leave) {
-    uint64_t size = 0;
-    bool reaches = false;
-    for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0])) {
-        const bool jumps = v->op == KIR_BREAK || v->op == KIR_CONTINUE;
-        if (jumps && v->parent->owner != leave && loop_around(v) == loop) return 0;
-        if (v->op == KIR_BARRIER || v->op == KIR_BLOCK || v->op == KIR_STEP || v->op == KIR_TRACE ||
-            v->op == KIR_ATOMIC)
-            return 0;
-        reaches = reaches || v->op == KIR_LOAD || v->op == KIR_STORE;
-        size++;
+/* The one variable that a condition reads, from gets of the loop's own region. False: there are
+ * more, or other values. */
+static bool reads_one(const kir_value *v, const kir_region *body, kir_var **var, int depth) {
+    if (v->op == KIR_CONST) return v->type == KIR_BOOL || kir_type_bytes(v->type) <= 8;
+    if (v->op == KIR_VAR_GET) {
+        if (v->parent != body || (*var && *var != v->u.var)) return false;
+        *var = v->u.var;
+        return true;
     }
-    return reaches ? size : 0;
-}
-
-/* The only set of the counter in the loop: a sum of what it was and a constant. */
-static bool counts(const kir_value *loop, const kir_value *set) {
-    const kir_value *sum = set->args[0], *get = sum->nargs ? sum->args[0] : NULL;
-    if ((sum->op != KIR_ADD && sum->op != KIR_SUB) || !is_number(sum->args[1]) ||
-        get->op != KIR_VAR_GET || get->u.var != set->u.var || get->parent != loop->body[0] ||
-        sum->parent != loop->body[0] || !set->u.var->function)
-        return false;
-    for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0]))
-        if (v->op == KIR_VAR_SET && v != set && v->u.var == set->u.var) return false;
+    if (!kir_is_integer_value(v) || v->nargs > 2 || !depth) return false;
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (!reads_one(v->args[i], body, var, depth - 1)) return false;
     return true;
 }
 
-/* What the variable is set to in front of the loop; NULL: unknown. */
-static const kir_value *start_of(const kir_value *loop, const kir_var *var) {
-    for (const kir_value *v = loop->prev; v; v = v->prev) {
-        if (v->op == KIR_VAR_SET && v->u.var == var)
-            return is_number(v->args[0]) ? v->args[0] : NULL;
-        if (v->body[0] || v->op == KIR_ATOMIC) return NULL;
+static bool may_repeat(const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_BARRIER:
+    case KIR_BLOCK:
+    case KIR_STEP:
+    case KIR_TRACE: return false;
+    default: return true;
     }
-    return NULL;
 }
 
-/* What a comparison of numbers gives. False: unknown. */
-static bool compare(const kir_value *test, const kir_value *sum, uint64_t n, bool *truth) {
-    uint64_t at[2];
-    for (int i = 0; i < 2; i++) {
-        if (test->args[i] != sum && !is_number(test->args[i])) return false;
-        at[i] = test->args[i] == sum ? n : test->args[i]->u.imm;
+static bool find_shape(counted *c, kir_value *loop) {
+    const kir_region *body = loop->body[0];
+    kir_value *end = body->last;
+    *c = (counted){.loop = loop};
+    if (loop->u.loop.once || loop->u.loop.rolled || !end || end->op != KIR_IF) return false;
+    c->leaves_if = only_breaks(end->body[0]) && !end->body[1]->first;
+    if (!c->leaves_if && !(only_breaks(end->body[1]) && !end->body[0]->first)) return false;
+    c->test = end->args[0];
+    if (!reads_one(c->test, body, &c->var, MOST_DEPTH) || !c->var || !c->var->function)
+        return false;
+    for (kir_value *v = kir_walk(NULL, body); v != end; v = kir_walk(v, body)) {
+        if (++c->operations > LONG.written || !may_repeat(v)) return false;
+        c->memory = c->memory || v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC;
+        if ((v->op == KIR_BREAK || v->op == KIR_CONTINUE) && kir_loop_around(v) == loop)
+            return false;
+        if (v->op == KIR_ATOMIC && v->u.mem.high == c->var) return false;
+        if (v->op != KIR_VAR_SET || v->u.var != c->var) continue;
+        if (c->set || v->parent != body) return false;
+        c->set = v;
     }
-    if (test->op == KIR_CMP_SLT && (at[0] > INT32_MAX || at[1] > INT32_MAX)) return false;
-    *truth = test->op == KIR_CMP_EQ ? at[0] == at[1] : at[0] < at[1];
-    return test->op == KIR_CMP_EQ || test->op == KIR_CMP_ULT || test->op == KIR_CMP_SLT;
+    kir_var *counter = c->var;
+    return c->set && reads_one(c->set->args[0], body, &counter, MOST_DEPTH);
 }
 
-/* Of a loop that this set counts; 0: more than a few, or unknown. */
-static uint32_t rounds_by(const kir_value *loop, const kir_value *leave, const kir_value *set) {
-    const kir_value *test = leave->args[0], *start = start_of(loop, set->u.var),
-                    *sum = set->args[0];
-    bool leaves = is_break(leave->body[0]), truth = false;
-    if (!start || !counts(loop, set)) return 0;
-    if (test->op == KIR_XOR && test->type == KIR_BOOL && test->args[1]->op == KIR_CONST) {
-        if (test->args[1]->u.imm) leaves = !leaves;
-        test = test->args[0];
+/* ---- how many rounds it has ---- */
+
+/* Of a condition or a counter's next value; before, after: the counter before its set in this round
+ * and behind it. False: not known. */
+static bool evaluate(const counted *c, const kir_value *v, uint64_t before, uint64_t after,
+                     uint64_t *bits) {
+    if (v->op == KIR_CONST) {
+        *bits = v->u.imm;
+        return true;
     }
-    if (test->nargs != 2) return 0;
-    uint64_t n = start->u.imm;
-    for (uint32_t round = 1; round <= MOST_ROUNDS; round++) {
-        n = sum->op == KIR_ADD ? n + sum->args[1]->u.imm : n - sum->args[1]->u.imm;
-        n &= kir_range_full(sum->type).high;
-        if (!compare(test, sum, n, &truth)) return 0;
-        if (truth == leaves) return round;
+    if (v->op == KIR_VAR_GET) {
+        *bits = v->id < c->set->id ? before : after;
+        return true;
     }
-    return 0;
+    kir_value known[2], *args[2], *value = NULL, copy = *v;
+    for (uint8_t i = 0; i < v->nargs; i++) {
+        known[i] = *v->args[i];
+        known[i].op = KIR_CONST;
+        known[i].nargs = 0;
+        args[i] = &known[i];
+        if (!evaluate(c, v->args[i], before, after, &known[i].u.imm)) return false;
+    }
+    copy.args = args;
+    switch (simplify_fold(&copy, bits, &value)) {
+    case FOLD_CONSTANT: return true;
+    case FOLD_VALUE: *bits = value->u.imm; return value->op == KIR_CONST;
+    default: return false;
+    }
 }
 
-static uint32_t rounds_of(const kir_value *loop, const kir_value *leave) {
-    for (const kir_value *v = loop->body[0]->first; v; v = v->next) {
-        const uint32_t rounds = v->op == KIR_VAR_SET ? rounds_by(loop, leave, v) : 0;
-        if (rounds) return rounds;
-    }
-    return 0;
+static bool sets_inside(const kir_value *v, const kir_var *var, uint32_t *looked) {
+    for (int i = 0; i < 2 && v->body[i]; i++)
+        for (const kir_value *w = kir_walk(NULL, v->body[i]); w; w = kir_walk(w, v->body[i]))
+            if (++*looked > MOST_LOOKED || (w->op == KIR_VAR_SET && w->u.var == var) ||
+                (w->op == KIR_ATOMIC && w->u.mem.high == var))
+                return true;
+    return false;
 }
 
-/* The last one in the text, which has no other inside. */
-static kir_value *find(const kir_function *f, uint64_t left, uint32_t *rounds, uint64_t *size) {
-    kir_value *found = NULL;
-    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        const kir_value *leave = v->op == KIR_LOOP && !v->u.loop.once ? exit_of(v) : NULL;
-        const uint32_t times = leave ? rounds_of(v, leave) : 0;
-        const uint64_t once = times ? size_of(v, leave) : 0;
-        if (!once || once * times > MOST_OF_LOOP || once * times > left) continue;
-        found = v;
-        *rounds = times;
-        *size = once * times;
-    }
-    return found;
-}
-
-/* ---- writing one out ---- */
-
-typedef struct copier {
-    kir_builder b;
-    kir_value **copies; /* by id: of the round at work; NULL: what stands outside of the loop */
-} copier;
-
-/* Nesting is bounded, as that of the kernel IR is. */
-static void copy_run(copier *c, const kir_value *v, const kir_value *end) {
-    const kir_renaming same = {.same_module = true};
-    for (; v != end && !c->b.failed; v = v->next) {
-        kir_value *copy = kir_emit(&c->b, (kir_op)v->op, v->type, v->nargs, v->args);
-        if (c->b.failed) return;
-        for (uint8_t i = 0; i < v->nargs; i++)
-            if (c->copies[v->args[i]->id]) copy->args[i] = c->copies[v->args[i]->id];
-        kir_copy_fields(&c->b, v, copy, &same);
-        c->copies[v->id] = copy;
-        for (int i = 0; i < 2 && v->body[i] && !c->b.failed; i++) {
-            kir_region *outside = c->b.region;
-            if (!copy->body[i]) {
-                kir_region *r = hg_arena_alloc(&c->b.module->arena, sizeof *r);
-                c->b.failed = !r;
-                if (!r) return;
-                *r = (kir_region){.owner = copy};
-                copy->body[i] = r;
-            }
-            c->b.region = copy->body[i];
-            copy_run(c, v->body[i]->first, NULL);
-            c->b.region = outside;
+/* The constant that the counter was set to in front of the loop. */
+static bool find_start(const counted *c, uint64_t *start) {
+    uint32_t looked = 0;
+    const kir_value *at = c->loop;
+    while (looked++ <= MOST_LOOKED) {
+        const kir_value *before = at->prev;
+        if (!before) {
+            at = at->parent->owner;
+            if (!at || at->op != KIR_IF) return false;
+            continue;
         }
+        at = before;
+        if (at->op == KIR_VAR_SET && at->u.var == c->var) {
+            *start = at->args[0]->u.imm;
+            return at->args[0]->op == KIR_CONST;
+        }
+        if ((at->op == KIR_ATOMIC && at->u.mem.high == c->var) || sets_inside(at, c->var, &looked))
+            return false;
+    }
+    return false;
+}
+
+/* 0: more than that, or unknown. */
+static uint32_t find_rounds(const counted *c, uint32_t most) {
+    uint64_t before, after = 0, leaves;
+    if (!find_start(c, &before)) return 0;
+    for (uint32_t rounds = 1; rounds <= most; rounds++, before = after) {
+        if (!evaluate(c, c->set->args[0], before, before, &after) ||
+            !evaluate(c, c->test, before, after, &leaves))
+            return 0;
+        if ((leaves != 0) == c->leaves_if) return rounds;
+    }
+    return 0;
+}
+
+/* ---- writing it out ---- */
+
+static kir_region *new_region(unroller *x, kir_value *owner) {
+    kir_region *r = hg_arena_alloc(&x->m->arena, sizeof *r);
+    if (r)
+        *r = (kir_region){.owner = owner};
+    else
+        x->failed = true;
+    return r;
+}
+
+/* The round, which stands in a region of its own, once more at the end of another. */
+static void copy_round(unroller *x, const kir_region *round, kir_region *to) {
+    const kir_renaming same = {.same_module = true};
+    kir_builder b;
+    kir_builder_init(&b, x->m, x->f);
+    for (kir_value *v = kir_walk(NULL, round); v && !x->failed; v = kir_walk(v, round)) {
+        const kir_value *owner = v->parent->owner;
+        b.region = v->parent == round
+                       ? to
+                       : ((kir_value *)owner->scratch)->body[v->parent == owner->body[1]];
+        kir_value *copy = kir_emit(&b, (kir_op)v->op, v->type, v->nargs, v->args);
+        if (!b.failed) kir_copy_fields(&b, v, copy, &same);
+        x->failed = x->failed || b.failed;
+        if (x->failed) return;
+        for (uint8_t i = 0; i < v->nargs; i++)
+            if (v->args[i]->scratch) copy->args[i] = v->args[i]->scratch;
+        for (int i = 0; i < 2 && !x->failed; i++)
+            if (v->body[i]) copy->body[i] = new_region(x, copy);
+        v->scratch = copy;
+    }
+    for (kir_value *v = kir_walk(NULL, round); v; v = kir_walk(v, round)) v->scratch = NULL;
+}
+
+static void write_out(unroller *x, const counted *c, uint32_t rounds) {
+    kir_region *round = c->loop->body[0], copies = {0};
+    kir_remove(round->last);
+    for (uint32_t i = 1; i < rounds && !x->failed; i++) copy_round(x, round, &copies);
+    if (x->failed) return;
+    kir_region *around = c->loop->parent;
+    kir_splice(around, c->loop, round);
+    kir_splice(around, c->loop, &copies);
+    kir_remove(c->loop);
+    x->added += (rounds - 1) * c->operations;
+    x->changed = true;
+}
+
+/* Loops that stay inside may become constant by it; else a copy of them gains nothing. */
+static bool is_worth(const counted *c) {
+    counted inner;
+    const kir_region *body = c->loop->body[0];
+    for (kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
+        if (v->op == KIR_LOOP && !find_shape(&inner, v)) return false;
+    return true;
+}
+
+static void unroll_loop(unroller *x, kir_value *loop) {
+    counted c;
+    if (!find_shape(&c, loop) || (x->most->memory && !c.memory)) return;
+    uint32_t rounds = find_rounds(&c, x->most->rounds);
+    uint64_t written = rounds * c.operations;
+    if (!rounds || written > x->most->written || x->added + written > x->most->added ||
+        !is_worth(&c))
+        return;
+    write_out(x, &c, rounds);
+}
+
+static void unroll_function(unroller *x) {
+    HG_VEC(kir_value *) loops = {0};
+    kir_number(x->f);
+    for (kir_value *v = kir_walk(NULL, x->f->body); v && !x->failed; v = kir_walk(v, x->f->body)) {
+        v->scratch = NULL;
+        if (v->op != KIR_LOOP) continue;
+        kir_value **loop = hg_vec_push(&loops);
+        if (loop)
+            *loop = v;
+        else
+            x->failed = true;
+    }
+    for (uint64_t i = loops.count; i-- > 0 && !x->failed;) unroll_loop(x, loops.data[i]);
+    hg_vec_free(&loops);
+}
+
+/* ---- arrays that are variables ---- */
+
+static const char STAYS = 0; /* scratch of an array */
+
+static void look_at_arrays(const kir_module *m) {
+    for (kir_var *var = m->vars; var; var = var->next)
+        var->scratch = !var->length || var->length > MOST_ELEMENTS || var->by_reference
+                           ? (void *)(uintptr_t)&STAYS
+                           : NULL;
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool access = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
+            if (access && (f != m->functions || v->args[0]->op != KIR_CONST ||
+                           v->args[0]->u.imm >= v->u.var->length))
+                v->u.var->scratch = (void *)(uintptr_t)&STAYS;
+            if (v->op == KIR_TRACE && v->u.trace.own)
+                v->u.trace.own->scratch = (void *)(uintptr_t)&STAYS;
+            for (uint8_t i = 0; v->op == KIR_CALL && i < v->u.call.function->array_count; i++)
+                v->u.call.arrays[i]->scratch = (void *)(uintptr_t)&STAYS;
+        }
+}
+
+/* The variables of an array, which are zero at the start. */
+static kir_var **variables_of(unroller *x, kir_var *array) {
+    if (array->scratch) return array->scratch;
+    kir_var **own = hg_arena_alloc(&x->m->arena, array->length * sizeof *own);
+    kir_builder b;
+    kir_region start = {0};
+    kir_builder_init(&b, x->m, x->f);
+    b.region = &start;
+    for (uint32_t i = 0; own && i < array->length && !x->failed; i++) {
+        own[i] = kir_var_create(x->m, x->f, array->type, 0, NULL);
+        x->failed = !own[i];
+        if (own[i]) own[i]->scratch = (void *)(uintptr_t)&STAYS;
+    }
+    static const uint8_t zero[512];
+    kir_value *nothing = kir_type_bytes(array->type) > 8 ? kir_const_bytes(&b, array->type, zero)
+                                                         : kir_const(&b, array->type, 0);
+    for (uint32_t i = 0; own && i < array->length && !x->failed; i++) kir_set(&b, own[i], nothing);
+    x->failed = x->failed || !own || b.failed;
+    if (x->failed) return NULL;
+    kir_splice(x->f->body, x->f->body->first, &start);
+    array->scratch = own;
+    return own;
+}
+
+static void replace_arrays(unroller *x) {
+    x->f = x->m->functions;
+    look_at_arrays(x->m);
+    for (kir_value *v = kir_walk(NULL, x->f->body); v && !x->failed; v = kir_walk(v, x->f->body)) {
+        if ((v->op != KIR_ARRAY_GET && v->op != KIR_ARRAY_SET) || v->u.var->scratch == &STAYS)
+            continue;
+        kir_var **own = variables_of(x, v->u.var);
+        if (!own) return;
+        v->u.var = own[v->args[0]->u.imm];
+        v->nargs--;
+        if (v->op == KIR_ARRAY_SET) v->args[0] = v->args[1];
+        v->op = v->op == KIR_ARRAY_GET ? KIR_VAR_GET : KIR_VAR_SET;
+        x->changed = true;
     }
 }
 
-static bool write_out(kir_module *m, kir_function *f, kir_value *loop, uint32_t rounds) {
-    copier c = {.copies = hg_calloc((size_t)kir_number(f) + 1, sizeof *c.copies)};
-    kir_region all = {NULL, NULL, NULL};
-    if (!c.copies) return false;
-    kir_builder_init(&c.b, m, f);
-    c.b.region = &all;
-    for (uint32_t i = 0; i < rounds; i++) copy_run(&c, loop->body[0]->first, loop->body[0]->last);
-    const bool ok = !c.b.failed;
-    if (ok && all.first) kir_insert(loop->parent, loop, all.first, all.last);
-    if (ok) kir_remove(loop);
-    hg_free(c.copies);
-    return ok;
+static bool has_private_or_loop(const kir_module *m) {
+    for (const kir_var *var = m->vars; var; var = var->next)
+        if (var->length) return true;
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_LOOP && !v->u.loop.once) return true;
+    return false;
 }
 
-hg_status kir_unroll(kir_module *m) {
-    kir_function *f = m->functions;
-    uint64_t left = MOST_OF_KERNEL, size = 0;
-    uint32_t rounds = 0;
-    if (m->most && m->most < m->made + 2 * left) return HG_OK; /* a module that may not grow */
-    for (kir_value *loop; (loop = find(f, left, &rounds, &size)) != NULL; left -= size)
-        if (!write_out(m, f, loop, rounds)) return hg_fail_memory();
-    return left == MOST_OF_KERNEL ? HG_OK : kir_simplify(m);
+hg_status kir_unroll(kir_module *m, bool long_code) {
+    unroller x = {.m = m, .most = long_code ? &LONG : &SHORT};
+    bool any = false;
+    if (!has_private_or_loop(m)) return HG_OK;
+    for (int i = 0; i < MOST_PASSES; i++) {
+        x.changed = false;
+        for (kir_function *f = m->functions; f && !x.failed; f = f->next) {
+            x.f = f;
+            unroll_function(&x);
+        }
+        if (!x.changed || x.failed) break;
+        any = true;
+        HG_TRY(kir_simplify(m));
+    }
+    x.changed = false;
+    if (!x.failed && long_code) replace_arrays(&x);
+    if (any || x.changed)
+        m->facts &= ~(uint32_t)(KIR_FACT_SIMPLE | KIR_FACT_HOISTED | KIR_FACT_UNIFORMITY);
+    return x.failed ? kir_fail_making(m) : HG_OK;
 }

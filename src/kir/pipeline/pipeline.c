@@ -32,9 +32,9 @@ static hg_status run_inline(const kir_compilation *c, kir_module *m, kir_module 
 static hg_status run_derived(const kir_compilation *c, kir_module *m, kir_module **made) {
     return kir_legalise_derived(m, c->caps, made);
 }
-static hg_status run_straighten(const kir_compilation *c, kir_module *m, kir_module **made) {
+static hg_status run_unroll(const kir_compilation *c, kir_module *m, kir_module **made) {
     (void)made;
-    return c->caps && c->caps->straight ? kir_straighten(m) : HG_OK;
+    return kir_unroll(m, c->caps->long_code);
 }
 static hg_status run_wide(const kir_compilation *c, kir_module *m, kir_module **made) {
     return kir_legalise_wide(m, c->caps, made);
@@ -145,7 +145,7 @@ hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id
     }
     uint32_t kept = made             ? (facts & ~pass->drops) | made->facts
                     : pass->in_place ? facts & ~pass->drops
-                                     : facts;
+                                     : (*m)->facts;
     (*m)->facts = kept | pass->gives;
     HG_TRY(check(c, pass, *m));
     if (c->watch) c->watch->after(c->watch->user, stage, pass, *m, hg_clock_ns() - start);

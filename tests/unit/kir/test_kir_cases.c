@@ -56,8 +56,7 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
                               {"subnormals", &caps->subnormals},
                               {"dot4", &caps->dot4},
                               {"inlines", &caps->inlines},
-
-                              {"straight", &caps->straight}};
+                              {"long_code", &caps->long_code}};
     kir_device_target *t = &device->target;
     const option of_device[] = {{"block", &block},
                                 {"flat", &flat},
